@@ -1,0 +1,1 @@
+"""The MapReduce jobs, the loop that drives them, and the command line."""

@@ -1,0 +1,21 @@
+"""Errors that the person at the keyboard can mend.
+
+Every message is a sentence: what is wrong, where (file and line where there is one), what to do about it.
+Anything else that is raised is a defect of ours and keeps its traceback.
+"""
+
+from typing import Optional
+
+
+class UserError(Exception):
+    """A mistake in the input, the options or the surroundings; the command ends with exit code 2."""
+
+
+class InputError(UserError):
+    """Something is wrong with a file: the message begins with `file:line:` (or `file:`)."""
+
+    def __init__(self, message: str, source: str, line: Optional[int] = None) -> None:
+        where = source if line is None else f"{source}:{line}"
+        super().__init__(f"{where}: {message}")
+        self.source = source
+        self.line = line
