@@ -1,0 +1,12 @@
+"""Readers and writers of sequence corpora: files of sentences in, sentences with guesses out.
+
+Features, what labels mean and remote storage are others' business: here a corpus is columns of strings in a
+local file.
+"""
+
+from perceptron_core.corpus.files import read_lines, read_sentences
+from perceptron_core.corpus.format import Format, Labels
+from perceptron_core.corpus.formats import FORMATS, make_format
+from perceptron_core.corpus.sentence import Sentence
+
+__all__ = ["FORMATS", "Format", "Labels", "Sentence", "make_format", "read_lines", "read_sentences"]

@@ -1,0 +1,97 @@
+"""The format of the CoNLL shared tasks up to 2003, and of CRF++: one token a line, in columns."""
+
+from collections.abc import Sequence
+from typing import Optional
+
+from perceptron_core.corpus.blocks import BlockFormat, Columns, Fields, Place
+from perceptron_core.corpus.format import Labels, input_columns, split_fields
+from perceptron_core.errors import InputError, UserError
+
+DOCSTART = "-DOCSTART-"
+SEPARATORS = ("blanks", "tab")
+
+
+class ColumnsFormat(BlockFormat):
+    """Columns cut at runs of spaces or tabs, or at each tab, so that fields may hold spaces or nothing.
+
+    Guesses are written as one more column, the last.
+    """
+
+    OPTIONS = ("separator", "docstart", "comment")
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        predict: str,
+        separator: str = "blanks",
+        docstart: bool = True,
+        comment: Optional[str] = None,
+    ) -> None:
+        if predict not in columns:
+            raise UserError(f"The predicted column {predict} is not among the columns: {', '.join(columns)}.")
+        if separator not in SEPARATORS:
+            raise UserError(f"Unknown separator {separator!r} of columns; known are: {', '.join(SEPARATORS)}.")
+        if not isinstance(docstart, bool):
+            raise UserError(f"The option docstart is true or false, not {docstart!r}.")
+        if comment is not None and not (isinstance(comment, str) and comment):
+            raise UserError(f"The option comment is the string that comments begin with, not {comment!r}.")
+        self.inputs = input_columns(columns, predict)
+        self.columns = tuple(columns)
+        self.predict = predict
+        self.tabs_only = separator == "tab"
+        self.docstart = docstart
+        self.comment = comment
+
+    def _split(self, line: str) -> Fields:
+        return line.split("\t") if self.tabs_only else split_fields(line)
+
+    def _is_boundary(self, line: str) -> bool:
+        return not line.strip(" \t") or (self.docstart and self._split(line)[0] == DOCSTART)
+
+    def _tokens(self, block: list[str], place: Place) -> tuple[Sequence[int], list[Fields]]:
+        first = 0
+        if self.comment is not None:
+            while first < len(block) and block[first].startswith(self.comment):
+                first += 1
+            block = block[first:]
+        rows = [line.split("\t") for line in block] if self.tabs_only else [split_fields(line) for line in block]
+        return range(first, first + len(rows)), rows
+
+    def _columns(
+        self, rows: list[Fields], positions: Sequence[int], place: Place, labels: Labels
+    ) -> tuple[Columns, Optional[tuple[str, ...]]]:
+        width = len(self.columns)
+        widths = set(map(len, rows))
+        if widths == {width}:
+            columns = tuple(zip(*rows))
+            label_column = self.columns.index(self.predict)
+            return columns[:label_column] + columns[label_column + 1 :], columns[label_column]
+        if labels == "optional" and widths == {width - 1}:
+            return tuple(zip(*rows)), None
+        raise self._wrong_width(rows, positions, place, labels)
+
+    def _wrong_width(self, rows: list[Fields], positions: Sequence[int], place: Place, labels: Labels) -> InputError:
+        """The error of the first line at fault."""
+        width = len(self.columns)
+        expected = f"{width} ({', '.join(self.columns)})"
+        accepted = {width}
+        if labels == "optional":
+            expected += f", or {width - 1} without {self.predict}"
+            accepted.add(width - 1)
+        position, found = next(
+            (position, len(row))
+            for position, row in zip(positions, rows)
+            if len(row) not in accepted or len(row) != len(rows[0])
+        )
+        message = f"found {found} column{'s' if found != 1 else ''}, "
+        if found in accepted:
+            message += (
+                f"but its sentence began with {len(rows[0])}; "
+                f"give the column {self.predict} to all tokens of a sentence or to none."
+            )
+        else:
+            message += f"expected {expected}; mend the line, or the task's list of columns."
+        return InputError(message, place.source, place.start + position)
+
+    def _with_guess(self, line: str, guess: str) -> str:
+        return line + ("\t" if self.tabs_only or "\t" in line else " ") + guess

@@ -1,0 +1,73 @@
+"""What all corpus formats have in common: their interface, and how a line is cut into fields.
+
+Fields are cut at spaces and tabs only. `str.split()` would also cut at U+00A0, U+3000 and the like, which
+are legal inside a token.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Literal
+
+from perceptron_core.corpus.sentence import Sentence
+from perceptron_core.errors import UserError
+
+Labels = Literal["required", "optional"]
+
+
+class Format(ABC):
+    """A way to lay out sentences in lines; `inputs` names the columns of the sentences it reads."""
+
+    OPTIONS: ClassVar[tuple[str, ...]] = ()
+    splittable: ClassVar[bool] = False
+    """Whether each line is a sentence of its own, so that a file may be cut at any line."""
+    inputs: tuple[str, ...]
+
+    @abstractmethod
+    def read(
+        self, lines: Iterable[str], source: str, keep_text: bool = False, labels: Labels = "required"
+    ) -> Iterator[Sentence]:
+        """Yield the sentences of `lines` (given without their "\\n"); `source` names them in errors.
+
+        With `keep_text`, writing all sentences gives every line back in order; to this end a last sentence
+        without tokens is yielded if lines are left.
+        """
+
+    @abstractmethod
+    def write(self, sentence: Sentence, guesses: Sequence[str]) -> str:
+        """Return the text of a sentence read with `keep_text`, with the guesses in it."""
+
+    def leftover(self, text: list[str], line: int) -> Sentence:
+        """The sentence without tokens that carries the lines after the last real one."""
+        return Sentence(tuple(() for _ in self.inputs), (), line, text, ())
+
+
+def split_fields(line: str) -> list[str]:
+    """Cut a line at runs of spaces and tabs; a blank line has no fields."""
+    fields = line.replace("\t", " ").split(" ")
+    return [field for field in fields if field] if "" in fields else fields
+
+
+def split_carriage_return(line: str) -> tuple[str, str]:
+    """Return the line's content and the "\\r" (or nothing) that ended it before the "\\n"."""
+    return (line[:-1], "\r") if line[-1:] == "\r" else (line, "")
+
+
+def check_guesses(sentence: Sentence, guesses: Sequence[str]) -> None:
+    """Refuse what would write fewer guesses than tokens: a defect of the calling code, not of any input."""
+    if not len(guesses) == len(sentence.token_lines) == len(sentence.columns[0]):
+        raise ValueError(
+            f"{len(guesses)} guesses for a sentence of {len(sentence.columns[0])} tokens and "
+            f"{len(sentence.token_lines)} kept token lines (was it read with keep_text?)"
+        )
+
+
+def input_columns(columns: Sequence[str], predict: str) -> tuple[str, ...]:
+    """The names of a task's columns without the predicted one, if they make sense."""
+    names = list(columns)
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise UserError(f"The columns name {', '.join(repeated)} more than once; give each its own name.")
+    inputs = tuple(name for name in names if name != predict)
+    if not inputs:
+        raise UserError(f"There is no column but the predicted one, {predict}; name a column to predict it from.")
+    return inputs

@@ -1,0 +1,36 @@
+"""The corpus formats by name, as a task file gives them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from perceptron_core.corpus.columns import ColumnsFormat
+from perceptron_core.corpus.conllu import ConlluFormat
+from perceptron_core.corpus.format import Format
+from perceptron_core.corpus.one_line import RawFormat, WordTagFormat
+from perceptron_core.errors import UserError
+
+FORMATS: dict[str, type[Format]] = {
+    "columns": ColumnsFormat,
+    "conllu": ConlluFormat,
+    "word_tag": WordTagFormat,
+    "raw": RawFormat,
+}
+
+
+def make_format(name: str, columns: Sequence[str], predict: str, **options: Any) -> Format:
+    """Return the format of this name.
+
+    The format `columns` wants the names of all columns of the file, in order. `conllu` wants those to predict
+    from, the word first; `word_tag` and `raw` have one, the word; these three drop the predicted one.
+    """
+    if name not in FORMATS:
+        raise UserError(f"Unknown corpus format {name!r}; known are: {', '.join(FORMATS)}.")
+    known = FORMATS[name].OPTIONS
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise UserError(
+            f"Unknown option {unknown[0]!r} of the corpus format {name}; "
+            + (f"known are: {', '.join(known)}." if known else "it has none.")
+        )
+    make: Any = FORMATS[name]  # the signatures differ by options, which have just been checked
+    return make(columns, predict, **options)

@@ -1,0 +1,22 @@
+"""What every reader yields and every writer takes: one sentence, as columns of strings."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Optional
+
+
+class Sentence(NamedTuple):
+    """One sentence; `text` and `token_lines` are filled only on request, for whoever writes it back.
+
+    A sentence without tokens carries the text that trails after the last real one.
+    """
+
+    columns: tuple[Sequence[str], ...]
+    """The input columns in the task's order, without the predicted one; each has one entry per token."""
+    labels: Optional[Sequence[str]]
+    """The predicted column, or None where the input has none."""
+    line: int
+    """The line number (from 1) of its first token."""
+    text: Sequence[str] = ()
+    """The lines since the sentence before, and its own, as in the file but for the "\\n"; a "\\r" stays."""
+    token_lines: Sequence[int] = ()
+    """For each token the index of its line in `text`."""

@@ -1,0 +1,32 @@
+"""Which shard a sentence goes to, and its place there.
+
+Both follow from (seed, number of its file in the list, its ordinal in the file) alone: no path, no runner and no
+block boundary has a say, so every runner prepares the same shards. Each run of S consecutive sentences is dealt
+one to a shard by a seeded permutation, which keeps the shards equal within one sentence a file; within a shard
+the sentences stand in the order of a second seeded hash, that is, shuffled.
+"""
+
+import numpy as np
+
+from perceptron_core.hashing import hash_string, mix, mix_array
+
+
+def _hashes(purpose: str, seed: int, file: int, ordinals: np.ndarray) -> np.ndarray:
+    key = mix(mix(hash_string(purpose), hash_string(str(seed))), file + 1)
+    return mix_array(key, ordinals.astype(np.uint64))
+
+
+def deal(seed: int, file: int, first: int, count: int, shards: int) -> tuple[np.ndarray, np.ndarray]:
+    """(shard, place) of the sentences with ordinals first … first+count-1 of a file; places only order."""
+    run, last_run = first // shards, (first + count - 1) // shards
+    whole = np.arange(run * shards, (last_run + 1) * shards)
+    order = np.argsort(_hashes("shard", seed, file, whole).reshape(-1, shards), axis=1, kind="stable")
+    ranks = np.argsort(order, axis=1, kind="stable").ravel()
+    places = _hashes("place", seed, file, np.arange(first, first + count))
+    begin = first - run * shards
+    return ranks[begin : begin + count].astype(np.int32), places
+
+
+def choose_shard(seed: int, shards: int) -> int:
+    """The one shard that stands for all of them when a run is sub-sampled."""
+    return mix(hash_string("subsample"), hash_string(str(seed))) % shards

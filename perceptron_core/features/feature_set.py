@@ -1,0 +1,96 @@
+"""A task's templates as numbers: which attributes of which column, at which offset, make up which key.
+
+Needs no attribute function, so whoever only composes keys from an encoded shard (a training task) does not load
+the user's code or lookups.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from perceptron_core.features.templates import CRFPP, Template, boundary_value, literals
+from perceptron_core.hashing import hash_string, mix
+
+EXTRACTOR_SEED = hash_string("extractor")
+
+
+class Program(NamedTuple):
+    """The templates of one kind, flattened for the kernel: template k has parts part_starts[k] … part_starts[k+1]-1."""
+
+    seeds: np.ndarray  # uint64, a key before any value joins it
+    part_starts: np.ndarray
+    part_columns: np.ndarray  # index into the feature set's columns
+    part_attributes: np.ndarray  # index into that column's attributes
+    part_offsets: np.ndarray
+    before: np.ndarray  # uint64, parts × distance: the value of a position before the sentence
+    after: np.ndarray  # uint64, parts × distance: and of one behind it
+    widths: np.ndarray  # attributes of each column
+
+
+def template_seed(template: Template) -> int:
+    """The key of a template whose values have not joined it yet.
+
+    In CRF++ the offsets are no part of a feature: lines with equal text around the macros make equal features.
+    """
+    text = "\0".join(literals(template)) if template.style == CRFPP else template.text
+    return hash_string(("B " if template.bigram else "U ") + text)
+
+
+def template_key(template: Template, values: Sequence[str]) -> int:
+    """The key of a feature, from its values: what the kernel computes from their hashes."""
+    key = template_seed(template)
+    for value in values:
+        key = mix(key, hash_string(value))
+    return key
+
+
+def extracted_key(feature: str) -> int:
+    """The key of a feature that a free-form extractor named."""
+    return mix(EXTRACTOR_SEED, hash_string(feature))
+
+
+class FeatureSet:
+    """Templates over input columns, and perhaps a free-form extractor beside them."""
+
+    def __init__(self, templates: Sequence[Template], columns: Sequence[str], extractor: Optional[str] = None) -> None:
+        self.templates = list(templates)
+        self.extractor = extractor
+        used: dict[str, list[str]] = {}
+        for template in templates:
+            for part in template.parts:
+                attributes = used.setdefault(part.column, [])
+                if part.attribute not in attributes:
+                    attributes.append(part.attribute)
+        self.columns = [column for column in columns if column in used]
+        self.attributes = [used[column] for column in self.columns]
+        self.column_numbers = [list(columns).index(column) for column in self.columns]
+        self.unigram_templates = [t for t in self.templates if not t.bigram]
+        self.bigram_templates = [t for t in self.templates if t.bigram]
+        self.unigrams = self._program(self.unigram_templates)
+        self.bigrams = self._program(self.bigram_templates)
+
+    def _program(self, templates: Sequence[Template]) -> Program:
+        parts = [(template.style, part) for template in templates for part in template.parts]
+        sizes = [len(template.parts) for template in templates]
+        farthest = max((abs(part.offset) for _, part in parts), default=0)
+        distances = range(1, farthest + 1)
+
+        def numbers(values: Sequence[int]) -> np.ndarray:
+            return np.array(values, np.int32)
+
+        def boundary(sign: int) -> np.ndarray:
+            hashes = [[hash_string(boundary_value(style, sign * d)) for d in distances] for style, _ in parts]
+            return np.array(hashes, np.uint64).reshape(len(parts), farthest)
+
+        columns = [self.columns.index(part.column) for _, part in parts]
+        return Program(
+            seeds=np.array([template_seed(template) for template in templates], np.uint64),
+            part_starts=numbers([0, *np.cumsum(sizes).tolist()]),
+            part_columns=numbers(columns),
+            part_attributes=numbers([self.attributes[c].index(part.attribute) for c, (_, part) in zip(columns, parts)]),
+            part_offsets=numbers([part.offset for _, part in parts]),
+            before=boundary(-1),
+            after=boundary(+1),
+            widths=numbers([len(attributes) for attributes in self.attributes]),
+        )

@@ -1,0 +1,255 @@
+r"""The template language, and the names of features.
+
+A template says which values make a feature: `word[-1] & word[0]`, `suffix3[0]`, `prefix1(pos)[0]`,
+`label[-1] & word[0]` (joined with the previous label), `bias`. `word[-2..2]` stands for five templates;
+several ranges in one template run in parallel. This module parses templates and spells features as text
+and back; it reads no sentences and hashes nothing. CRF++'s own files are parsed in `crfpp.py`.
+
+Feature names are a template's literal text with the values filled in, `word[-1]=of & word[0]=the` or
+`U05:of/the`, and can be read back, whatever the values hold. For that a value is escaped:
+
+- a backslash is `\\`, TAB `\t`, newline `\n`, carriage return `\r`, any other line break `\u{...}` (hex);
+- in the `names` style, `&` is `\&`;
+- in the `crf++` style, the first character of the literal text that follows the value, if there is any:
+  `/` is `\/`, `&` is `\&`, others are `\u{...}`. With this exception names are as CRF++ builds them;
+- where in the `crf++` style two macros touch, or a backslash follows a macro, `\|` ends the value.
+"""
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Optional
+
+from perceptron_core.errors import InputError, UserError
+from perceptron_core.features.attributes import AttributeSet, did_you_mean
+
+NAMES = "names"
+CRFPP = "crf++"
+
+CRFPP_MACRO = re.compile(r"%x\[(-?[0-9]+),([0-9]+)\]")
+
+_LABEL = "label[-1]"
+_NAME = r"[^\s\[\]()&=\\]+"
+_OFFSET = r"[+-]?[0-9]+"
+_PART = re.compile(
+    rf"(?P<name>{_NAME})\s*(?:\(\s*(?P<argument>{_NAME})\s*\)\s*)?"
+    rf"\[\s*(?P<first>{_OFFSET})\s*(?:\.\.\s*(?P<last>{_OFFSET})\s*)?\]"
+)
+
+
+class Part(NamedTuple):
+    """One value of a feature: an attribute of a column, `offset` tokens from the current one."""
+
+    column: str
+    attribute: str
+    offset: int
+
+
+class Template(NamedTuple):
+    """What makes a feature; `text` is its normal form, by which it is known and hashed."""
+
+    text: str
+    parts: tuple[Part, ...]
+    bigram: bool  # joined with the previous label
+    style: str  # NAMES or CRFPP
+
+
+class _Range(NamedTuple):
+    column: str
+    attribute: str
+    offsets: range
+
+
+def parse_templates(
+    texts: Sequence[str], columns: Sequence[str], attributes: AttributeSet, source: str
+) -> list[Template]:
+    """Parse templates over the input columns (the first is the word), ranges expanded, in order."""
+    for column in columns:
+        if column == "label" or not re.fullmatch(_NAME, column):
+            raise InputError(
+                f"The input column `{column}` needs another name: templates know `label` as the predicted "
+                "label, and a name holds no space and none of [ ] ( ) & = \\.",
+                source,
+            )
+    origins: dict[tuple[bool, tuple[Part, ...]], str] = {}
+    templates = []
+    for text in texts:
+        try:
+            expanded = list(_expand(text, columns, attributes))
+        except UserError as error:
+            raise InputError(f"In the template `{text}`: {error}", source) from None
+        for template in expanded:
+            # The order of the parts makes no difference to what a template can tell.
+            content = (template.bigram, tuple(sorted(template.parts)))
+            if content in origins:
+                raise InputError(
+                    f"The template `{text}` repeats `{template.text}`, "
+                    f"which `{origins[content]}` has already; remove one.",
+                    source,
+                )
+            origins[content] = text
+            templates.append(template)
+    return templates
+
+
+def _expand(text: str, columns: Sequence[str], attributes: AttributeSet) -> Iterator[Template]:
+    pieces = [piece.strip() for piece in text.split("&")]
+    if pieces == ["bias"]:
+        yield Template("bias", (), False, NAMES)
+        return
+    parsed = [_parse_part(piece, columns, attributes) for piece in pieces]
+    ranges = [part for part in parsed if part is not None]
+    labels = len(parsed) - len(ranges)
+    if not ranges:
+        raise UserError(f"`{_LABEL}` alone is a transition; set `transitions: true` instead.")
+    if labels > 1:
+        raise UserError(f"`{_LABEL}` is there {labels} times; once is enough.")
+    lengths = {len(part.offsets) for part in ranges if len(part.offsets) > 1}
+    if len(lengths) > 1:
+        raise UserError(
+            f"Its ranges run in parallel and must be of one length, but they have {sorted(lengths)} offsets."
+        )
+    for step in range(max(lengths, default=1)):
+        # A part without a range has one offset, which stays the same at every step.
+        parts = tuple(Part(part.column, part.attribute, part.offsets[step % len(part.offsets)]) for part in ranges)
+        if len(set(parts)) < len(parts):
+            raise UserError("A part is there twice; once is enough.")
+        names = [_LABEL] * labels + [_part_text(part, columns) for part in parts]
+        yield Template(" & ".join(names), parts, labels == 1, NAMES)
+
+
+def _parse_part(piece: str, columns: Sequence[str], attributes: AttributeSet) -> Optional[_Range]:
+    """The part's column, attribute and offsets; None for the previous label."""
+    match = _PART.fullmatch(piece)
+    if match is None:
+        raise UserError(
+            f"`{piece}` is no part of a template; write a column or an attribute with an offset, such as "
+            "`word[0]`, `suffix3[-1]`, `prefix1(pos)[0]` or `word[-2..2]`; `bias` can only stand alone."
+        )
+    name, argument = match["name"], match["argument"]
+    first = int(match["first"])
+    last = int(match["last"] or first)
+    if first > last:
+        raise UserError(f"The range of `{piece}` is empty; write the smaller offset first.")
+    if name == "label" and argument is None:
+        if (first, last) != (-1, -1):
+            raise UserError(f"Of the labels only the previous one can be used: `{_LABEL}`.")
+        return None
+    column, attribute = _resolve(name, argument, columns, attributes)
+    return _Range(column, attribute, range(first, last + 1))
+
+
+def _resolve(name: str, argument: Optional[str], columns: Sequence[str], attributes: AttributeSet) -> tuple[str, str]:
+    """The column and the attribute that `name` or `name(argument)` means; a column's name wins."""
+    if argument is not None:
+        column = _find_column(argument, columns)
+        if column is None:
+            hint = did_you_mean(argument, columns)
+            raise UserError(f"There is no column `{argument}`.{hint} The columns are: {', '.join(columns)}.")
+        attributes.get(name)  # refuses an unknown one
+        return column, name
+    column = _find_column(name, columns)
+    if column is not None:
+        return column, "identity"
+    if name in attributes:
+        return columns[0], name
+    hint = did_you_mean(name, ["word", *columns, *attributes.names()])
+    raise UserError(
+        f"There is no column and no attribute `{name}`.{hint} The columns are: {', '.join(columns)}. "
+        f"The attributes are: {', '.join(attributes.names())}."
+    )
+
+
+def _find_column(name: str, columns: Sequence[str]) -> Optional[str]:
+    if name in columns:
+        return name
+    return columns[0] if name == "word" else None
+
+
+def _part_text(part: Part, columns: Sequence[str]) -> str:
+    if part.attribute == "identity":
+        return f"{part.column}[{part.offset}]"
+    if part.column == columns[0] and part.attribute not in columns:
+        return f"{part.attribute}[{part.offset}]"
+    return f"{part.attribute}({part.column})[{part.offset}]"
+
+
+def boundary_value(style: str, distance: int) -> str:
+    """The value of a position outside the sentence: -1 is just before its beginning, 1 just after its end."""
+    if distance == 0:
+        raise ValueError("a position outside the sentence has a distance other than 0")
+    return f"_B{distance:+d}" if style == CRFPP else f"<{distance:+d}>"
+
+
+_ESCAPES = {"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r", "&": r"\&", "/": r"\/"}
+_UNESCAPES = {escape: character for character, escape in _ESCAPES.items()}
+_ESCAPE = r"\\(?:[\\tnr&/]|u\{(?:10|[0-9a-f])?[0-9a-f]{1,4}\})"
+_ALWAYS_ESCAPED = "\\\t\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # with all that str.splitlines splits at
+_END_OF_VALUE = r"\|"
+
+
+def feature_name(template: Template, values: Sequence[str]) -> str:
+    """The feature that the template makes of these values (one for each part), as text."""
+    if len(values) != len(template.parts):
+        raise ValueError(f"{len(values)} values for the {len(template.parts)} parts of `{template.text}`")
+    head, *tails = literals(template)
+    return head + "".join(_escape(value, _stop(template, tail)) + tail for value, tail in zip(values, tails))
+
+
+def parse_feature_name(name: str, templates: Sequence[Template]) -> tuple[Template, tuple[str, ...]]:
+    """The template and the values of a feature's name: the inverse of `feature_name`."""
+    for template in templates:
+        match = _name_pattern(template).fullmatch(name)
+        if match is not None:
+            return template, tuple(map(_unescape, match.groups()))
+    known = ", ".join(f"`{template.text}`" for template in templates)
+    raise UserError(f"The feature `{name}` fits none of the templates: {known}.")
+
+
+@functools.lru_cache(maxsize=1024)
+def literals(template: Template) -> tuple[str, ...]:
+    """The fixed text of a feature's name: before the first value, between the values, after the last one."""
+    if template.style == CRFPP:
+        # Every third piece, since the macro's row and column come between the literals.
+        head, *tails = CRFPP_MACRO.split(template.text)[::3]
+        tails = [_END_OF_VALUE + tail if tail[:1] in ("", "\\") else tail for tail in tails]
+        if tails and tails[-1] == _END_OF_VALUE:
+            tails[-1] = ""
+        return (head, *tails)
+    if not template.parts:
+        return (template.text,)
+    label = f"{_LABEL} & " if template.bigram else ""
+    first, *others = template.text[len(label) :].split(" & ")
+    return (f"{label}{first}=", *(f" & {other}=" for other in others), "")
+
+
+@functools.lru_cache(maxsize=1024)
+def _name_pattern(template: Template) -> "re.Pattern[str]":
+    head, *tails = literals(template)
+    pattern = re.escape(head)
+    for tail in tails:
+        plain = rf"[^\\{re.escape(_stop(template, tail))}]"
+        pattern += rf"((?:{plain}|{_ESCAPE})*){re.escape(tail)}"
+    return re.compile(pattern)
+
+
+def _stop(template: Template, tail: str) -> str:
+    """The character that would end a value too early if it stood in it as it is."""
+    return "&" if template.style == NAMES else tail[:1]
+
+
+def _escape(value: str, stop: str) -> str:
+    special = _ALWAYS_ESCAPED + stop
+    return "".join(_escaped(character) if character in special else character for character in value)
+
+
+def _escaped(character: str) -> str:
+    return _ESCAPES.get(character, f"\\u{{{ord(character):x}}}")
+
+
+def _unescape(value: str) -> str:
+    return re.sub(_ESCAPE, _unescaped, value)
+
+
+def _unescaped(escape: "re.Match[str]") -> str:
+    return chr(int(escape[0][3:-1], 16)) if escape[0].startswith("\\u") else _UNESCAPES[escape[0]]

@@ -1,0 +1,188 @@
+# Keys: hashing strings, composing feature keys, numbering them.
+
+cdef inline uint64_t scramble(uint64_t x) noexcept nogil:
+    x ^= x >> 30
+    x *= 0xBF58476D1CE4E5B9ULL
+    x ^= x >> 27
+    x *= 0x94D049BB133111EBULL
+    return x ^ (x >> 31)
+
+
+cdef inline uint64_t mix(uint64_t key, uint64_t value) noexcept nogil:
+    cdef uint64_t mixed = scramble((key + GOLDEN) ^ value)
+    return mixed if mixed else 1
+
+
+def hash_strings(strings):
+    """The 64-bit hash of every string; 0 for None."""
+    cdef Py_ssize_t i, j, size, n = len(strings)
+    cdef const char *text
+    cdef uint64_t h
+    hashes = np.zeros(n, np.uint64)
+    cdef uint64_t[::1] out = hashes
+    for i in range(n):
+        string = strings[i]
+        if string is None:
+            continue
+        try:
+            text = PyUnicode_AsUTF8AndSize(string, &size)
+            encoded = None
+        except UnicodeEncodeError:  # lone surrogates
+            encoded = string.encode("utf-8", "surrogatepass")
+            text, size = encoded, len(encoded)
+        h = FNV_OFFSET
+        for j in range(size):
+            h = (h ^ <uint8_t>text[j]) * FNV_PRIME
+        h = scramble(h)
+        out[i] = h if h else 1
+    return hashes
+
+
+def compose_keys(program, const int32_t[::1] lengths, ids, tables):
+    """The keys of every token's features: (starts, keys), token t has keys[starts[t]:starts[t+1]].
+
+    ids[c] are the tokens' type numbers in column c; tables[c] holds, flat, each type's attribute hashes.
+    """
+    cdef const uint64_t[::1] seeds = program.seeds
+    cdef const int32_t[::1] part_starts = program.part_starts
+    cdef const int32_t[::1] part_columns = program.part_columns
+    cdef const int32_t[::1] part_attributes = program.part_attributes
+    cdef const int32_t[::1] part_offsets = program.part_offsets
+    cdef const uint64_t[:, ::1] before = program.before
+    cdef const uint64_t[:, ::1] after = program.after
+    cdef Py_ssize_t columns = len(ids), templates = seeds.shape[0], sentences = lengths.shape[0]
+    cdef Py_ssize_t c, s, t, k, p, at, n = 0, begin = 0, end, total = 0
+    cdef uint64_t key, value
+    cdef const int32_t[::1] some_ids
+    cdef const uint64_t[::1] some_table
+    cdef const int32_t **id_of = <const int32_t **>malloc((columns + 1) * sizeof(void *))
+    cdef const uint64_t **table_of = <const uint64_t **>malloc((columns + 1) * sizeof(void *))
+    cdef int32_t[::1] widths = program.widths
+    for s in range(sentences):
+        total += lengths[s]
+    starts_array = np.zeros(total + 1, np.int32)
+    keys_array = np.empty(total * templates, np.uint64)
+    cdef int32_t[::1] starts = starts_array
+    cdef uint64_t[::1] keys = keys_array
+    try:
+        for c in range(columns):
+            some_ids, some_table = ids[c], tables[c]
+            id_of[c] = &some_ids[0] if some_ids.shape[0] else NULL
+            table_of[c] = &some_table[0] if some_table.shape[0] else NULL
+        with nogil:
+            for s in range(sentences):
+                end = begin + lengths[s]
+                for t in range(begin, end):
+                    for k in range(templates):
+                        key = seeds[k]
+                        for p in range(part_starts[k], part_starts[k + 1]):
+                            at = t + part_offsets[p]
+                            c = part_columns[p]
+                            if at < begin:
+                                value = before[p, begin - at - 1]
+                            elif at >= end:
+                                value = after[p, at - end]
+                            else:
+                                value = table_of[c][id_of[c][at] * widths[c] + part_attributes[p]]
+                            if value == 0:
+                                key = 0
+                                break
+                            key = mix(key, value)
+                        if key:
+                            keys[n] = key
+                            n += 1
+                    starts[t + 1] = <int32_t>n
+                begin = end
+    finally:
+        free(id_of)
+        free(table_of)
+    return starts_array, keys_array[:n]
+
+
+cdef class KeyTable:
+    """Keys numbered in the order in which they are first seen: open addressing, linear probing."""
+
+    cdef uint64_t *slot_keys
+    cdef int32_t *slot_ids
+    cdef uint64_t *known
+    cdef size_t mask
+    cdef Py_ssize_t count, room
+
+    def __cinit__(self):
+        self.mask = 1023
+        self.room = 512
+        self.slot_keys = <uint64_t *>grown(NULL, 1024 * sizeof(uint64_t))
+        self.slot_ids = <int32_t *>grown(NULL, 1024 * sizeof(int32_t))
+        self.known = <uint64_t *>grown(NULL, 512 * sizeof(uint64_t))
+        memset(self.slot_keys, 0, 1024 * sizeof(uint64_t))
+
+    def __dealloc__(self):
+        free(self.slot_keys)
+        free(self.slot_ids)
+        free(self.known)
+
+    def __len__(self):
+        return self.count
+
+    cdef int grow(self) except -1:
+        """Twice the slots, the known keys entered again."""
+        cdef Py_ssize_t i
+        cdef size_t slots = 2 * (self.mask + 1), at
+        self.slot_keys = <uint64_t *>grown(self.slot_keys, slots * sizeof(uint64_t))
+        self.slot_ids = <int32_t *>grown(self.slot_ids, slots * sizeof(int32_t))
+        self.known = <uint64_t *>grown(self.known, slots // 2 * sizeof(uint64_t))
+        self.room = slots // 2
+        self.mask = slots - 1
+        memset(self.slot_keys, 0, slots * sizeof(uint64_t))
+        for i in range(self.count):
+            at = self.known[i] & self.mask
+            while self.slot_keys[at]:
+                at = (at + 1) & self.mask
+            self.slot_keys[at] = self.known[i]
+            self.slot_ids[at] = <int32_t>i
+        return 0
+
+    def intern(self, const uint64_t[::1] keys):
+        """The number of every key; new keys get the next numbers."""
+        cdef Py_ssize_t i, n = keys.shape[0]
+        cdef size_t at
+        ids_array = np.empty(n, np.int32)
+        cdef int32_t[::1] ids = ids_array
+        for i in range(n):
+            at = keys[i] & self.mask
+            while self.slot_keys[at] and self.slot_keys[at] != keys[i]:
+                at = (at + 1) & self.mask
+            if self.slot_keys[at] == 0:
+                if self.count == self.room:
+                    self.grow()
+                    at = keys[i] & self.mask
+                    while self.slot_keys[at]:
+                        at = (at + 1) & self.mask
+                self.slot_keys[at] = keys[i]
+                self.slot_ids[at] = <int32_t>self.count
+                self.known[self.count] = keys[i]
+                self.count += 1
+            ids[i] = self.slot_ids[at]
+        return ids_array
+
+    def find(self, const uint64_t[::1] keys):
+        """The number of every key, -1 for one never seen."""
+        cdef Py_ssize_t i, n = keys.shape[0]
+        cdef size_t at
+        ids_array = np.empty(n, np.int32)
+        cdef int32_t[::1] ids = ids_array
+        with nogil:
+            for i in range(n):
+                at = keys[i] & self.mask
+                while self.slot_keys[at] and self.slot_keys[at] != keys[i]:
+                    at = (at + 1) & self.mask
+                ids[i] = self.slot_ids[at] if self.slot_keys[at] else -1
+        return ids_array
+
+    def keys(self, Py_ssize_t first=0):
+        """The keys numbered `first` and up, in the order of their numbers."""
+        keys_array = np.empty(self.count - first, np.uint64)
+        cdef uint64_t[::1] out = keys_array
+        if self.count > first:
+            memcpy(&out[0], self.known + first, (self.count - first) * sizeof(uint64_t))
+        return keys_array

@@ -1,0 +1,32 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The hot loops, compiled: keys, weight rows, Viterbi and beam, updates with lazy averaging.
+
+`reference.py` says the same in NumPy and Python, and gives the same numbers bit for bit: float32 weights and
+scores, added in the order of the features; float64 for steps, margins and averages; ties to the lowest label.
+"""
+
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+import numpy as np
+
+cdef uint64_t FNV_OFFSET = 0xCBF29CE484222325ULL
+cdef uint64_t FNV_PRIME = 0x100000001B3ULL
+cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15ULL
+cdef float NEVER = -INFINITY
+
+
+cdef void *grown(void *memory, size_t size) except NULL:
+    """realloc that raises."""
+    cdef void *larger = realloc(memory, size if size else 1)
+    if larger == NULL:
+        raise MemoryError()
+    return larger
+
+
+include "keys.pxi"
+include "weights.pxi"
+include "sequence.pxi"

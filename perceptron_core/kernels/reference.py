@@ -1,0 +1,296 @@
+"""The kernel in NumPy and plain Python: the specification of the compiled one, and what runs where none was built.
+
+Its numbers are the compiled kernel's, bit for bit: float32 weights and scores, added in the order of the features;
+float64 for steps, margins and averages; ties to the lowest label.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from perceptron_core.decoders import DECODERS, Scores, trace
+from perceptron_core.decoders.lattice import NEVER
+from perceptron_core.hashing import hash_string, mix_array
+from perceptron_core.learners import LEARNERS
+from perceptron_core.violations import UPDATES
+
+
+def hash_strings(strings: Sequence[Optional[str]]) -> np.ndarray:
+    """The 64-bit hash of every string; 0 for None."""
+    return np.array([0 if s is None else hash_string(s) for s in strings], np.uint64)
+
+
+def compose_keys(
+    program: Any, lengths: np.ndarray, ids: Sequence[np.ndarray], tables: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The keys of every token's features: (starts, keys), token t has keys[starts[t]:starts[t+1]]."""
+    ends = np.repeat(np.cumsum(lengths), lengths)
+    tokens = np.arange(len(ends))
+    begins = ends - np.repeat(lengths, lengths)
+    keys = np.zeros((len(tokens), len(program.seeds)), np.uint64)
+    for k, seed in enumerate(program.seeds):
+        keys[:, k] = seed
+        for p in range(program.part_starts[k], program.part_starts[k + 1]):
+            column = program.part_columns[p]
+            at = tokens + program.part_offsets[p]
+            inside = (at >= begins) & (at < ends)
+            types = ids[column][np.where(inside, at, 0)].astype(np.int64)
+            values = tables[column][types * program.widths[column] + program.part_attributes[p]]
+            left, right = at < begins, at >= ends
+            values = np.where(inside, values, np.uint64(0))
+            values[left] = program.before[p][(begins - at - 1)[left]]
+            values[right] = program.after[p][(at - ends)[right]]
+            mixed = mix_array(keys[:, k], values)
+            keys[:, k] = np.where((values == 0) | (keys[:, k] == 0), np.uint64(0), mixed)
+    fires = keys != 0
+    starts = np.append(0, np.cumsum(fires.sum(axis=1))).astype(np.int32)
+    return starts, keys[fires]
+
+
+class KeyTable:
+    """Keys numbered in the order in which they are first seen."""
+
+    def __init__(self) -> None:
+        self._ids: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def intern(self, keys: np.ndarray) -> np.ndarray:
+        """The number of every key; new keys get the next numbers."""
+        ids = self._ids
+        return np.array([ids.setdefault(key, len(ids)) for key in keys.tolist()], np.int32)
+
+    def find(self, keys: np.ndarray) -> np.ndarray:
+        """The number of every key, -1 for one never seen."""
+        return np.array([self._ids.get(key, -1) for key in keys.tolist()], np.int32)
+
+    def keys(self, first: int = 0) -> np.ndarray:
+        """The keys numbered `first` and up, in the order of their numbers."""
+        return np.array(list(self._ids)[first:], np.uint64)
+
+
+class Row:
+    """One feature's weights, their lags, and which of them took part in an update."""
+
+    def __init__(self, labels: int) -> None:
+        self.weights = np.zeros(labels, np.float32)
+        self.lags = np.zeros(labels)
+        self.touched = np.zeros(labels, bool)
+
+    def change(self, label: int, amount: float, seen: float) -> None:
+        """Add `amount` to a weight after `seen` examples; its lag grows by change × seen, so that the mean over n
+        examples is (the weight now) − lag / n (the lazy averaging of Daumé 2006)."""
+        old = float(self.weights[label])
+        self.weights[label] = np.float32(old + amount)
+        self.lags[label] += seen * (float(self.weights[label]) - old)
+        self.touched[label] = True
+
+
+class WeightRows:
+    """The weights of the features by number: a row of labels each, made when it first gets a weight."""
+
+    def __init__(self, labels: int, dense: bool) -> None:
+        self.labels = labels
+        self.rows: dict[int, Row] = {}
+
+    def reserve(self, features: int) -> None:
+        """Rows are made when they are needed."""
+
+    def row(self, feature: int) -> Row:
+        row = self.rows.get(feature)
+        if row is None:
+            row = self.rows[feature] = Row(self.labels)
+        return row
+
+    def value(self, feature: int, label: int) -> np.float32:
+        row = self.rows.get(feature)
+        return np.float32(0) if row is None else row.weights[label]
+
+    def load(self, features: np.ndarray, starts: np.ndarray, labels: np.ndarray, values: np.ndarray) -> None:
+        """Give features[i] the weights of entries starts[i] … starts[i+1]-1; a negative number is passed over."""
+        for feature, begin, end in zip(features.tolist(), starts[:-1].tolist(), starts[1:].tolist()):
+            if feature >= 0:
+                self.row(feature).weights[labels[begin:end]] = values[begin:end]
+
+    def add_scores(self, features: np.ndarray, scores: np.ndarray) -> None:
+        """scores[label] += weight, feature by feature: the order is part of the result."""
+        for feature in features.tolist():
+            row = self.rows.get(feature)
+            if row is not None:
+                scores += row.weights
+
+    def touched_entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """(feature, label, weight, lag) of every weight that took part in an update, as arrays."""
+        found = [(f, row, np.flatnonzero(row.touched)) for f, row in sorted(self.rows.items())]
+        sizes = [len(labels) for _, _, labels in found]
+        nothing = np.zeros(0)
+        return (
+            np.repeat(np.array([f for f, _, _ in found], np.int32), sizes),
+            np.concatenate([nothing, *(labels for _, _, labels in found)]).astype(np.uint32),
+            np.concatenate([nothing, *(row.weights[labels] for _, row, labels in found)]).astype(np.float32),
+            np.concatenate([nothing, *(row.lags[labels] for _, row, labels in found)]),
+        )
+
+
+class Tokens(NamedTuple):
+    """One sentence's features, cut out of a block."""
+
+    emissions: list[np.ndarray]
+    pairs: list[np.ndarray]
+
+
+class SequenceKernel:
+    """First-order sequence models: find the violated constraint of a sentence, update by it."""
+
+    def __init__(
+        self, labels: int, emissions: WeightRows, pairs: WeightRows, settings: Any, allowed: np.ndarray
+    ) -> None:
+        self.labels, self.emissions, self.pairs, self.settings = labels, emissions, pairs, settings
+        self.allowed = allowed.astype(bool)
+        self.seen = 0.0  # examples so far: what a lag multiplies
+        # rows 0 … L-1 from a label, row L from the start of a sentence, row L+1 to its end
+        self.transitions = [Row(labels) for _ in range(labels + 2)]
+        self.decode_scores = DECODERS[settings.decoder]
+        self.step = LEARNERS[settings.learner]
+        self.find_prefix = UPDATES[settings.update]
+
+    def load_transitions(self, weights: np.ndarray) -> None:
+        """Set the (L+2) × L transition weights: from each label, from the start, to the end."""
+        for row, values in zip(self.transitions, weights):
+            row.weights[:] = values
+
+    def transition_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(weights, lags, touched) of the transitions, (L+2) × L each."""
+        return (
+            np.array([row.weights for row in self.transitions]),
+            np.array([row.lags for row in self.transitions]),
+            np.array([row.touched for row in self.transitions], np.uint8),
+        )
+
+    def scores(self, tokens: Tokens) -> Scores:
+        weights = np.array([row.weights for row in self.transitions])
+        weights[~self.allowed] = NEVER
+        emissions = np.zeros((len(tokens.emissions), self.labels), np.float32)
+        into = [weights[: self.labels]] * len(emissions)
+        for t, features in enumerate(tokens.emissions):
+            self.emissions.add_scores(features, emissions[t])
+            if len(tokens.pairs[t]):
+                into[t] = into[t].copy()
+                for p in range(self.labels):
+                    self.pairs.add_scores(tokens.pairs[t] * self.labels + p, into[t][p])
+        return Scores(emissions, weights[self.labels], into, weights[self.labels + 1])
+
+    def gold_scores(self, tokens: Tokens, emissions: np.ndarray, gold: Sequence[int]) -> np.ndarray:
+        """The gold labels' own score up to each token, allowed or not."""
+        total, totals = np.float32(0), np.zeros(len(gold), np.float32)
+        for t, label in enumerate(gold):
+            before = gold[t - 1] if t else self.labels
+            step = self.transitions[before].weights[label]
+            if t:
+                for pair in tokens.pairs[t].tolist():
+                    step = step + self.pairs.value(pair * self.labels + before, label)
+            total = (total + step) + emissions[t, label]
+            if t == len(gold) - 1:
+                total = total + self.transitions[self.labels + 1].weights[label]
+            totals[t] = total
+        return totals
+
+    def delta(self, tokens: Tokens, gold: Sequence[int], guess: Sequence[int]) -> dict[tuple[Any, int, int], int]:
+        """Δ = Φ(gold) − Φ(guess) over a prefix: (weights, feature, label) → count, zeros included."""
+        parts: dict[tuple[Any, int, int], int] = {}
+
+        def add(weights: Any, feature: int, label: int, count: int) -> None:
+            parts[weights, feature, label] = parts.get((weights, feature, label), 0) + count
+
+        right_before = wrong_before = self.labels
+        for t, (right, wrong) in enumerate(zip(gold, guess)):
+            if right != wrong:
+                for feature in tokens.emissions[t].tolist():
+                    add("emissions", feature, right, 1)
+                    add("emissions", feature, wrong, -1)
+            if right != wrong or right_before != wrong_before:
+                if self.settings.transitions if t else self.settings.start_stop:
+                    add("transitions", right_before, right, 1)
+                    add("transitions", wrong_before, wrong, -1)
+                if t:
+                    for pair in tokens.pairs[t].tolist():
+                        add("pairs", pair * self.labels + right_before, right, 1)
+                        add("pairs", pair * self.labels + wrong_before, wrong, -1)
+            right_before, wrong_before = right, wrong
+        whole = len(gold) == len(tokens.emissions)
+        if whole and self.settings.start_stop and right_before != wrong_before:
+            add("transitions", self.labels + 1, right_before, 1)
+            add("transitions", self.labels + 1, wrong_before, -1)
+        return parts
+
+    def row_of(self, weights: str, feature: int) -> Row:
+        if weights == "transitions":
+            return self.transitions[feature]
+        return (self.emissions if weights == "emissions" else self.pairs).row(feature)
+
+    def update(self, parts: dict[tuple[Any, int, int], int], loss: float) -> bool:
+        """w ← w + τ Δ; False if Δ is zero, so that there is nothing to move."""
+        margin = norm = 0.0
+        for (weights, feature, label), count in parts.items():
+            margin += count * float(self.row_of(weights, feature).weights[label])
+            norm += float(count * count)
+        if norm == 0:
+            return False
+        tau = self.step(loss, margin, norm, self.settings.aggressiveness)
+        for (weights, feature, label), count in parts.items():
+            if count:
+                self.row_of(weights, feature).change(label, tau * count, self.seen)
+        return True
+
+    def train_on_sentence(self, tokens: Tokens, gold: list[int]) -> tuple[int, bool]:
+        """(wrong tokens, was there an update)."""
+        scores = self.scores(tokens)
+        alpha = self.decode_scores(scores, self.settings.beam)
+        guess = trace(scores, alpha, len(gold))
+        if guess == gold:
+            return 0, False
+        wrong = sum(a != b for a, b in zip(guess, gold))
+        gold_scores = self.gold_scores(tokens, scores.emissions, gold)
+        prefix = self.find_prefix(scores, alpha, gold, gold_scores)
+        if prefix < len(gold):
+            guess = trace(scores, alpha, prefix)
+        right = gold[:prefix]
+        loss = sum(a != b for a, b in zip(guess, right))
+        return wrong, self.update(self.delta(tokens, right, guess), float(loss))
+
+    def train(self, block: Any) -> tuple[int, int, int]:
+        """Online training on a block's sentences, in order: (wrong sentences, updates, wrong tokens)."""
+        errors = updates = wrong_tokens = 0
+        for begin, tokens in self._sentences(block):
+            gold = block.gold[begin : begin + len(tokens.emissions)].tolist()
+            wrong, updated = self.train_on_sentence(tokens, gold)
+            errors += wrong > 0
+            updates += updated
+            wrong_tokens += wrong
+            self.seen += 1
+        return errors, updates, wrong_tokens
+
+    def decode(self, block: Any) -> np.ndarray:
+        """The best labels of every token of the block."""
+        guesses = np.zeros(len(block.starts) - 1, np.int32)
+        for begin, tokens in self._sentences(block):
+            scores = self.scores(tokens)
+            alpha = self.decode_scores(scores, self.settings.beam)
+            guesses[begin : begin + len(alpha)] = trace(scores, alpha, len(alpha))
+        return guesses
+
+    @staticmethod
+    def _sentences(block: Any) -> Any:
+        begin = 0
+        for length in filter(None, block.lengths.tolist()):
+            span = range(begin, begin + length)
+            yield (
+                begin,
+                Tokens(
+                    [block.ids[block.starts[t] : block.starts[t + 1]] for t in span],
+                    [block.pair_ids[block.pair_starts[t] : block.pair_starts[t + 1]] for t in span],
+                ),
+            )
+            begin += length

@@ -1,0 +1,100 @@
+"""What every metric counts, and how counts travel and add up.
+
+A metric is a subclass of `Counts`. A mapper adds its sentences and ships `to_record()`; a reducer reads the
+records with `from_record`, adds them up and asks for the score once. All sums are of integers, so neither the
+order nor the split of the sentences can change a score.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from perceptron_core.errors import UserError
+
+AnyCounts = TypeVar("AnyCounts", bound="Counts")
+
+
+class Counts(ABC):
+    """Tokens and sentences, all and right, and a table of the metric's own: row → column → how often."""
+
+    headline_name: ClassVar[str]
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.correct_tokens = 0
+        self.sentences = 0
+        self.correct_sentences = 0
+        self.table: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
+    def add_sentence(self, gold: Sequence[str], guess: Sequence[str]) -> None:
+        """Count one sentence; one without tokens is nobody's sentence and is not counted."""
+        if len(gold) != len(guess):
+            raise UserError(
+                f"A sentence has {len(gold)} gold labels but {len(guess)} predicted ones. "
+                "Predict the labels of the very file that has the gold ones."
+            )
+        if not gold:
+            return
+        wrong = self._count_wrong_tokens(gold, guess)
+        self.tokens += len(gold)
+        self.correct_tokens += len(gold) - wrong
+        self.sentences += 1
+        self.correct_sentences += not wrong
+
+    @abstractmethod
+    def _count_wrong_tokens(self, gold: Sequence[str], guess: Sequence[str]) -> int:
+        """Fill the table from one sentence and return how many of its tokens are wrong."""
+
+    def add(self: AnyCounts, other: AnyCounts) -> None:
+        """Add the counts of other sentences to these."""
+        self.tokens += other.tokens
+        self.correct_tokens += other.correct_tokens
+        self.sentences += other.sentences
+        self.correct_sentences += other.correct_sentences
+        for row, columns in other.table.items():
+            self.table[row].update(columns)
+
+    def to_record(self) -> dict[str, Any]:
+        """Plain values for msgpack or JSON; equal counts give equal bytes, so the table is sorted."""
+        return {
+            "tokens": self.tokens,
+            "correct_tokens": self.correct_tokens,
+            "sentences": self.sentences,
+            "correct_sentences": self.correct_sentences,
+            "table": {row: dict(sorted(columns.items())) for row, columns in sorted(self.table.items())},
+        }
+
+    @classmethod
+    def from_record(cls: type[AnyCounts], record: Mapping[str, Any]) -> AnyCounts:
+        counts = cls()
+        counts.tokens = record["tokens"]
+        counts.correct_tokens = record["correct_tokens"]
+        counts.sentences = record["sentences"]
+        counts.correct_sentences = record["correct_sentences"]
+        for row, columns in record["table"].items():
+            counts.table[row].update(columns)
+        return counts
+
+    def score(self) -> dict[str, Any]:
+        """Plain numbers for JSON, fractions in 0..1; all zero where nothing was counted."""
+        return {
+            "tokens": self.tokens,
+            "correct_tokens": self.correct_tokens,
+            "accuracy": ratio(self.correct_tokens, self.tokens),
+            "sentences": self.sentences,
+            "correct_sentences": self.correct_sentences,
+            "sentence_accuracy": ratio(self.correct_sentences, self.sentences),
+        }
+
+    @abstractmethod
+    def headline(self) -> float:
+        """The one number in 0..1 by which models are compared; its name is `headline_name`."""
+
+    @abstractmethod
+    def report(self) -> str:
+        """Lines for a person, each with its newline."""
+
+
+def ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

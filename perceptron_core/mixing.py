@@ -1,0 +1,134 @@
+"""How the shards' steps become one: iterative parameter mixing and its variants, a feature at a time.
+
+Every shard starts an epoch from the same mixed weights w and ends at w + δ_i. The mixed step of a weight is
+
+    Σ_i m_i δ_i / D        (in float64, added in the order of the shards, divided once)
+
+    strategy   m_i                      D
+    uniform    1                        S, the number of shards (McDonald et al. 2010, μ = 1/S)
+    errors     k_i, the shard's updates Σ_i k_i (McDonald et al. 2010, μ_i = k_i / Σ k)
+    examples   n_i, its sentences       Σ_i n_i: shards of unequal size count by what they saw
+    touched    1                        the shards in which this weight took part in an update
+    row        1                        the shards in which any label's weight of this feature did
+
+Only what took part in an update is sent, so a shard that did not send a weight has δ_i = 0. Where all the shards
+that sent it agree on the new value and their m_i make up D (one shard alone, for instance), that value is taken as
+it is: a + (b − a) is not always b. So one shard is serial training to the last bit.
+
+The average of an epoch is w plus the mixed mean steps; a shard's mean step over its n examples is δ_i − lag_i, by
+the kernel's lazy averaging.
+"""
+
+from collections.abc import Sequence
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from perceptron_core.errors import UserError
+from perceptron_core.rows import Rows, spread, unite, values_at
+
+
+class ShardStep(NamedTuple):
+    """What one shard made of the mixed weights, in one range of the keys."""
+
+    shard: int
+    shards: int
+    origin: str  # which epoch of which run it started from
+    updates: int
+    examples: int
+    rows: Rows  # "weight": the values it ended with, float32; "lag": its lag a example, float64
+
+
+class Shares(NamedTuple):
+    """m_i for each shard, and D for each weight."""
+
+    multiples: Sequence[int]
+    divisors: np.ndarray
+
+
+def _by_shard(count: Callable[[ShardStep], int]) -> Callable[..., Shares]:
+    def shares(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Shares:
+        multiples = [count(step) for step in steps]
+        return Shares(multiples, np.full(len(weights), sum(multiples)))
+
+    return shares
+
+
+def _by_weight(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Shares:
+    return Shares([1] * len(steps), weights)
+
+
+def _by_row(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Shares:
+    return Shares([1] * len(steps), rows)
+
+
+# strategy → (steps, in how many shards each weight took part, in how many its row did) → shares
+MIXINGS: dict[str, Callable[[Sequence[ShardStep], np.ndarray, np.ndarray], Shares]] = {
+    "uniform": _by_shard(lambda step: 1),
+    "errors": _by_shard(lambda step: step.updates),
+    "examples": _by_shard(lambda step: step.examples),
+    "touched": _by_weight,
+    "row": _by_row,
+}
+
+
+def check_complete(steps: Sequence[ShardStep]) -> None:
+    """Refuse a missing, doubled or foreign shard."""
+    origins = sorted({step.origin for step in steps})
+    if len(origins) != 1:
+        raise UserError(f"shards of different epochs or runs cannot be mixed: {', '.join(origins)}")
+    expected = list(range(steps[0].shards))
+    found = sorted(step.shard for step in steps)
+    if found != expected:
+        missing = sorted(set(expected) - set(found))
+        doubled = sorted({shard for shard in found if found.count(shard) > 1})
+        raise UserError(f"the shards are not whole: missing {missing}, doubled {doubled} of {len(expected)}")
+
+
+def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
+    """The mixed weights ("weight", float32) and mean steps ("mean", float64) of all that any shard touched."""
+    check_complete(steps)
+    steps = sorted(steps, key=lambda step: step.shard)
+    union, places = unite([step.rows for step in steps])
+    size = len(union.labels)
+    row_of = union.entry_rows()
+    in_shards, in_rows = np.zeros(size, np.int64), np.zeros(len(union.keys), np.int64)
+    for step, place in zip(steps, places):
+        in_shards[place] += 1
+        in_rows[np.searchsorted(union.keys, step.rows.keys)] += 1
+    shares = MIXINGS[strategy](steps, in_shards, in_rows[row_of])
+
+    old = values_at(before, "weight", union)
+    moved, mean, present = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
+    low, high = np.full(size, np.inf), np.full(size, -np.inf)
+    for step, place, multiple in zip(steps, places, shares.multiples):
+        value = step.rows.values["weight"].astype(np.float64)
+        change = value - old[place]
+        moved[place] += multiple * change
+        mean[place] += multiple * (change - step.rows.values["lag"])
+        present[place] += multiple
+        low[place] = np.minimum(low[place], value)
+        high[place] = np.maximum(high[place], value)
+    agreed = (low == high) & (present == shares.divisors)
+    divisors = np.maximum(shares.divisors, 1)  # no updates at all: nothing is touched, nothing is divided
+    weight = np.where(agreed, low, old + moved / divisors).astype(np.float32)
+    return union.with_values(weight=weight, mean=mean / divisors)
+
+
+def apply(before: Rows, mixed: Rows) -> Rows:
+    """The weights after the epoch: the mixed values where there are any, the old ones elsewhere."""
+    union, (place, mixed_place) = unite([before, mixed])
+    weight = np.zeros(len(union.labels), np.float32)
+    weight[place] = before.values["weight"]
+    weight[mixed_place] = mixed.values["weight"]
+    return union.with_values(weight=weight)
+
+
+def add_average(sums: Rows, before: Rows, mixed: Rows) -> Rows:
+    """The sum of the epochs' averages ("sum"), with this epoch's: w before it, plus the mixed mean step."""
+    union, (sum_place, before_place, mixed_place) = unite([sums, before, mixed])
+    size = len(union.labels)
+    total = spread(sum_place, sums.values["sum"], size)
+    total += spread(before_place, before.values["weight"], size)
+    total += spread(mixed_place, mixed.values["mean"], size)
+    return union.with_values(sum=total)

@@ -1,0 +1,177 @@
+"""Sparse weights as sorted arrays: feature key → label → value.
+
+Row r belongs to key keys[r]; its entries are starts[r] … starts[r+1]-1 of `labels` and of every column of values.
+Keys ascend, and so do the labels within a row. This one shape is the model's file, what a shard sends, and what
+the reducer returns; the operations here are linear merges.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from perceptron_core.wire import smallest
+
+
+class Rows(NamedTuple):
+    keys: np.ndarray  # uint64, ascending
+    starts: np.ndarray  # int64, one more than keys
+    labels: np.ndarray  # uint32, ascending within a row
+    values: dict[str, np.ndarray]  # named columns, one value an entry
+
+    def entry_rows(self) -> np.ndarray:
+        """The row number of every entry."""
+        return np.repeat(np.arange(len(self.keys)), np.diff(self.starts))
+
+    def entry_keys(self) -> np.ndarray:
+        """The key of every entry."""
+        return np.repeat(self.keys, np.diff(self.starts))
+
+    def with_values(self, **values: np.ndarray) -> "Rows":
+        return Rows(self.keys, self.starts, self.labels, values)
+
+
+def empty(**dtypes: type) -> Rows:
+    """No rows, with the value columns that are named."""
+    return Rows(
+        np.zeros(0, np.uint64),
+        np.zeros(1, np.int64),
+        np.zeros(0, np.uint32),
+        {name: np.zeros(0, dtype) for name, dtype in dtypes.items()},
+    )
+
+
+def from_entries(keys: np.ndarray, labels: np.ndarray, **values: np.ndarray) -> Rows:
+    """Rows from unordered entries (one key and label an entry, each pair at most once)."""
+    order = np.lexsort((labels, keys))
+    keys, labels = keys[order], labels[order]
+    first = np.ones(len(keys), bool)
+    first[1:] = keys[1:] != keys[:-1]
+    starts = np.append(np.flatnonzero(first), len(keys))
+    columns = {name: column[order] for name, column in values.items()}
+    return Rows(keys[first], starts.astype(np.int64), labels.astype(np.uint32), columns)
+
+
+def find_keys(rows: Rows, keys: np.ndarray) -> np.ndarray:
+    """The row number of each key, -1 where there is none."""
+    if not len(rows.keys):
+        return np.full(len(keys), -1, np.int64)
+    at = np.searchsorted(rows.keys, keys)
+    at[at == len(rows.keys)] = 0
+    return np.where(rows.keys[at] == keys, at, -1)
+
+
+def select(rows: Rows, numbers: np.ndarray) -> Rows:
+    """The rows with these (ascending) numbers."""
+    sizes = np.diff(rows.starts)[numbers]
+    starts = np.zeros(len(numbers) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    entries = ragged_range(rows.starts[numbers], sizes)
+    values = {name: column[entries] for name, column in rows.values.items()}
+    return Rows(rows.keys[numbers], starts, rows.labels[entries], values)
+
+
+def ragged_range(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """starts[0], starts[0]+1, … (sizes[0] of them), then starts[1] …: the indices of ragged pieces."""
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(starts - (ends - sizes), sizes)
+
+
+class Union(NamedTuple):
+    """The entries that any of several Rows has, and where each one's entries stand among them."""
+
+    rows: Rows  # no value columns
+    places: Sequence[np.ndarray]  # per input: the number of the union's entry for each of its entries
+
+
+def unite(inputs: Sequence[Rows]) -> Union:
+    """The union of the inputs' (key, label) pairs, sorted, each pair once."""
+    keys = np.unique(np.concatenate([rows.keys for rows in inputs]))
+    width = 1 + max((int(rows.labels.max()) for rows in inputs if len(rows.labels)), default=0)
+    codes = [
+        np.searchsorted(keys, rows.keys)[rows.entry_rows()] * width + rows.labels.astype(np.int64) for rows in inputs
+    ]
+    united = np.unique(np.concatenate(codes))
+    rank, labels = np.divmod(united, width)
+    starts = np.searchsorted(rank, np.arange(len(keys) + 1))
+    rows = Rows(keys, starts.astype(np.int64), labels.astype(np.uint32), {})
+    return Union(rows, [np.searchsorted(united, code) for code in codes])
+
+
+def spread(places: np.ndarray, column: np.ndarray, size: int) -> np.ndarray:
+    """A column over the union's entries: its own values where it has one, zero elsewhere (as float64)."""
+    wide = np.zeros(size)
+    wide[places] = column
+    return wide
+
+
+def drop_zeros(rows: Rows) -> Rows:
+    """Without the entries whose values are all zero, and without the rows that are empty then."""
+    keep = np.zeros(len(rows.labels), bool)
+    for column in rows.values.values():
+        keep |= column != 0
+    if keep.all():
+        return rows
+    entry_row = rows.entry_rows()[keep]
+    sizes = np.bincount(entry_row, minlength=len(rows.keys))
+    used = sizes > 0
+    starts = np.append(0, np.cumsum(sizes[used]))
+    values = {name: column[keep] for name, column in rows.values.items()}
+    return Rows(rows.keys[used], starts.astype(np.int64), rows.labels[keep], values)
+
+
+def cut(rows: Rows, ranges: int) -> Sequence[Rows]:
+    """The rows of each of the equal ranges of the key space, in order."""
+    bounds = [(2**64 * i) // ranges for i in range(1, ranges)]
+    edges = [0, *np.searchsorted(rows.keys, np.array(bounds, np.uint64)).tolist(), len(rows.keys)]
+    return [_slice(rows, low, high) for low, high in zip(edges, edges[1:])]
+
+
+def _slice(rows: Rows, low: int, high: int) -> Rows:
+    first, last = int(rows.starts[low]), int(rows.starts[high])
+    values = {name: column[first:last] for name, column in rows.values.items()}
+    return Rows(rows.keys[low:high], rows.starts[low : high + 1] - first, rows.labels[first:last], values)
+
+
+def concatenate(pieces: Sequence[Rows]) -> Rows:
+    """Pieces in key order, end to end: the inverse of `cut`."""
+    sizes = np.concatenate([np.diff(piece.starts) for piece in pieces])
+    values = {name: np.concatenate([p.values[name] for p in pieces]) for name in pieces[0].values}
+    return Rows(
+        np.concatenate([piece.keys for piece in pieces]),
+        np.append(0, np.cumsum(sizes)).astype(np.int64),
+        np.concatenate([piece.labels for piece in pieces]),
+        values,
+    )
+
+
+def values_at(source: Rows, column: str, entries: Rows) -> np.ndarray:
+    """The source's values for another Rows' entries, zero where it has none (as float64)."""
+    numbers = find_keys(source, entries.keys)
+    there = np.flatnonzero(numbers >= 0)
+    found = select(source, numbers[there])
+    width = 1 + max((int(rows.labels.max()) for rows in (entries, found) if len(rows.labels)), default=0)
+    wanted = entries.entry_rows() * width + entries.labels
+    have = there[found.entry_rows()] * width + found.labels
+    at = np.searchsorted(wanted, have)
+    at[at == len(wanted)] = 0
+    hit = wanted[at] == have if len(wanted) else np.zeros(0, bool)
+    values = np.zeros(len(wanted))
+    values[at[hit]] = found.values[column][hit]
+    return values
+
+
+def to_record(rows: Rows) -> dict[str, Any]:
+    """Rows as they travel: narrow integers, and each row's size instead of where it starts."""
+    return {
+        "keys": rows.keys,
+        "sizes": smallest(np.diff(rows.starts)),
+        "labels": smallest(rows.labels),
+        "values": dict(rows.values),
+    }
+
+
+def from_record(record: dict[str, Any]) -> Rows:
+    starts = np.append(0, np.cumsum(record["sizes"], dtype=np.int64))
+    return Rows(record["keys"], starts, record["labels"].astype(np.uint32), record["values"])

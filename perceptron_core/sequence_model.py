@@ -1,0 +1,153 @@
+"""A first-order sequence model at work: the kernel with its features numbered and its weights fetched.
+
+The weights come from sorted rows (a model file). A row is fetched when its key first occurs, so the memory of a
+training task or of a tagger grows with the features that it meets, not with the model.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.hashing import hash_string, mix_array
+from perceptron_core.kernels import DENSE_LABELS, KeyTable, SequenceKernel, WeightRows
+from perceptron_core.rows import Rows, find_keys, from_entries, select
+from perceptron_core.settings import Settings
+
+
+class FeatureBlock(NamedTuple):
+    """Sentences as the kernel takes them: numbered features (and pair features) of every token, gold labels."""
+
+    lengths: np.ndarray
+    gold: np.ndarray
+    starts: np.ndarray
+    ids: np.ndarray
+    pair_starts: np.ndarray
+    pair_ids: np.ndarray
+
+
+class FeatureNumbers:
+    """The numbers of the features met so far; outlives an epoch where the shard stays in memory."""
+
+    def __init__(self) -> None:
+        self.emissions = KeyTable()
+        self.pairs = KeyTable()
+
+    def number(self, lengths: np.ndarray, gold: np.ndarray, features: FeatureKeys) -> FeatureBlock:
+        return FeatureBlock(
+            lengths,
+            gold,
+            features.starts,
+            self.emissions.intern(features.keys),
+            features.pair_starts,
+            self.pairs.intern(features.pair_keys),
+        )
+
+
+def label_hashes(labels: Sequence[str]) -> np.ndarray:
+    return np.array([hash_string(label) for label in labels], np.uint64)
+
+
+def transition_keys(labels: Sequence[str]) -> np.ndarray:
+    """The key of every transition weight, (L+2) × L: from label to label, from the start, to the end.
+
+    Each weight has a key of its own, so that mixing by rows counts it by itself; its label is the column.
+    """
+    names = label_hashes(labels)
+    between = mix_array(mix_array(hash_string("transition"), names)[:, None], names[None, :])
+    start = mix_array(hash_string("start"), names)
+    stop = mix_array(hash_string("stop"), names)
+    return np.concatenate([between, start[None, :], stop[None, :]])
+
+
+def pair_keys(keys: np.ndarray, labels: Sequence[str]) -> np.ndarray:
+    """The key of each (label-bigram feature, previous label): features × labels, flat."""
+    return mix_array(keys[:, None], label_hashes(labels)[None, :]).ravel()
+
+
+class SequenceModel:
+    """Trains on, or decodes, blocks of numbered features, starting from the weights of a model."""
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        settings: Settings,
+        weights: Rows,
+        numbers: FeatureNumbers,
+        allowed: Optional[np.ndarray] = None,
+    ) -> None:
+        self.labels = list(labels)
+        self.numbers = numbers
+        self.weights = weights  # has a float32 column "weight"
+        self._fetched = self._fetched_pairs = 0
+        size = len(labels)
+        dense = size <= DENSE_LABELS
+        self.emissions, self.pairs = WeightRows(size, dense), WeightRows(size, dense)
+        if allowed is None:
+            allowed = np.ones((size + 2, size), np.uint8)
+        self.kernel = SequenceKernel(size, self.emissions, self.pairs, settings, allowed)
+        self._load_transitions()
+
+    def _load_transitions(self) -> None:
+        keys = transition_keys(self.labels)
+        found = find_keys(self.weights, keys.ravel())
+        values = np.zeros(keys.size, np.float32)
+        there = found >= 0
+        values[there] = self.weights.values["weight"][self.weights.starts[found[there]]]
+        self.kernel.load_transitions(values.reshape(keys.shape))
+
+    def fetch(self) -> None:
+        """Load the weights of the features that were numbered since the last call."""
+        known, known_pairs = len(self.numbers.emissions), len(self.numbers.pairs)
+        if known > self._fetched:
+            self.emissions.reserve(known)
+            if self._fetched == 0 and len(self.weights.keys) < 2 * known:
+                # most of the model is wanted: walk through the model instead of looking up every key
+                self._load(self.emissions, self.numbers.emissions.find(self.weights.keys), self.weights)
+            else:
+                self._look_up(self.emissions, self.numbers.emissions.keys(self._fetched), self._fetched)
+            self._fetched = known
+        if known_pairs > self._fetched_pairs:
+            size = len(self.labels)
+            self.pairs.reserve(known_pairs * size)
+            keys = pair_keys(self.numbers.pairs.keys(self._fetched_pairs), self.labels)
+            self._look_up(self.pairs, keys, self._fetched_pairs * size)
+            self._fetched_pairs = known_pairs
+
+    def _look_up(self, into: WeightRows, keys: np.ndarray, first: int) -> None:
+        order = np.argsort(keys)
+        found = find_keys(self.weights, keys[order])
+        there = found >= 0
+        self._load(into, (order[there] + first).astype(np.int32), select(self.weights, found[there]))
+
+    @staticmethod
+    def _load(into: WeightRows, features: np.ndarray, rows: Rows) -> None:
+        into.load(features, rows.starts, rows.labels, rows.values["weight"])
+
+    def train(self, block: FeatureBlock) -> tuple[int, int, int]:
+        """One online pass over the block: (wrong sentences, updates, wrong tokens)."""
+        self.fetch()
+        return self.kernel.train(block)
+
+    def decode(self, block: FeatureBlock) -> np.ndarray:
+        """The label number of every token."""
+        self.fetch()
+        return self.kernel.decode(block)
+
+    def touched(self) -> Rows:
+        """Every weight that took part in an update: its value now ("weight") and its lag ("lag")."""
+        unigram_keys = self.numbers.emissions.keys()
+        features, labels, weights, lags = self.emissions.touched_entries()
+        keys = [unigram_keys[features]]
+        columns = [(labels, weights, lags)]
+        if len(self.numbers.pairs):
+            features, *rest = self.pairs.touched_entries()
+            keys.append(pair_keys(self.numbers.pairs.keys(), self.labels)[features])
+            columns.append(tuple(rest))
+        weights, lags, touched = self.kernel.transition_state()
+        row, label = np.nonzero(touched)
+        keys.append(transition_keys(self.labels)[row, label])
+        columns.append((label.astype(np.uint32), weights[row, label], lags[row, label]))
+        all_labels, all_weights, all_lags = (np.concatenate(column) for column in zip(*columns))
+        return from_entries(np.concatenate(keys), all_labels, weight=all_weights, lag=all_lags)

@@ -1,0 +1,162 @@
+"""An encoded shard: the records of a header, blocks of sentences, and a trailer; each travels as one line.
+
+    header   which shard of how many, the seed, the fingerprint of its features, its labels
+    block    some thousand tokens: type numbers a column, label numbers, and the attribute hashes of the types
+             that occur in it for the first time
+    trailer  how many blocks, sentences and tokens there were, so that a shard that was cut is noticed
+
+A type's hashes travel once a shard; the keys of features are composed from them on load.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from perceptron_core.errors import UserError
+from perceptron_core.features.encoding import Encoded, FeatureKeys, compose
+from perceptron_core.features.feature_set import FeatureSet
+from perceptron_core.growing import GrowingArray
+from perceptron_core.rows import ragged_range
+from perceptron_core.wire import DamagedRecord, smallest
+
+VERSION = 1
+BLOCK_TOKENS = 8192
+
+Record = tuple[str, dict[str, Any]]
+
+
+class ShardContent(NamedTuple):
+    """A whole shard, its sentences in their order, its types numbered in the order of their first occurrence."""
+
+    encoded: Encoded
+    tables: Sequence[np.ndarray]  # per column: attribute hashes, flat
+    extra_table: np.ndarray
+    label_names: Sequence[str]
+
+
+def write_shard(content: ShardContent, widths: Sequence[int], identity: dict[str, Any]) -> Iterator[Record]:
+    """The shard's records in order."""
+    encoded = content.encoded
+    yield "header", {**identity, "version": VERSION, "labels": list(content.label_names)}
+    sent, extra_sent = [0] * len(encoded.ids), 0
+    ends = np.cumsum(encoded.lengths)
+    extra_ends = np.append(0, np.cumsum(encoded.extra_sizes))
+    first = token = blocks = 0
+    while first < len(ends):
+        last = max(first + 1, int(np.searchsorted(ends, token + BLOCK_TOKENS, side="right")))
+        span = slice(token, int(ends[last - 1]))
+        new_rows, ids = [], []
+        for c, (column, width) in enumerate(zip(encoded.ids, widths)):
+            known = max(sent[c], int(column[span].max()) + 1)
+            new_rows.append(content.tables[c][sent[c] * width : known * width])
+            ids.append(smallest(column[span]))
+            sent[c] = known
+        record = {
+            "lengths": smallest(encoded.lengths[first:last]),
+            "ids": ids,
+            "new": new_rows,
+            "labels": smallest(encoded.labels[span]),
+        }
+        if len(encoded.extra_sizes):
+            extras = encoded.extra_ids[extra_ends[span.start] : extra_ends[span.stop]]
+            known = max(extra_sent, int(extras.max()) + 1 if len(extras) else 0)
+            record["extra_sizes"] = smallest(encoded.extra_sizes[span])
+            record["extra_ids"] = smallest(extras)
+            record["extra_new"] = content.extra_table[extra_sent:known]
+            extra_sent = known
+        yield "block", record
+        first, token, blocks = last, span.stop, blocks + 1
+    yield "trailer", {"blocks": blocks, "sentences": len(encoded.lengths), "tokens": len(encoded.labels)}
+
+
+class ShardReader:
+    """Takes a shard's records one by one and gives back each block's sentences, as numbers and as feature keys."""
+
+    def __init__(self, features: FeatureSet, fingerprint: str, labels: Sequence[str]) -> None:
+        self.features, self.fingerprint = features, fingerprint
+        self.label_numbers = {label: number for number, label in enumerate(labels)}
+        self.header: Optional[dict[str, Any]] = None
+        self.tables = [GrowingArray(np.uint64) for _ in features.columns]
+        self.extra_table = GrowingArray(np.uint64)
+        self.blocks = self.sentences = self.tokens = 0
+        self.complete = False
+
+    def take(self, kind: str, record: dict[str, Any]) -> Optional[Encoded]:
+        """The sentences of a block, None for any other record; refuses what does not belong here."""
+        if self.complete:
+            raise DamagedRecord("something follows the trailer of a shard; prepare the corpus again")
+        if kind == "header":
+            self._take_header(record)
+        elif self.header is None:
+            raise DamagedRecord("a shard does not begin with its header; prepare the corpus again")
+        elif kind == "block":
+            return self._take_block(record)
+        elif kind == "trailer":
+            counted = {"blocks": self.blocks, "sentences": self.sentences, "tokens": self.tokens}
+            if record != counted:
+                raise DamagedRecord(f"the shard holds {counted}, its trailer says {record}; prepare the corpus again")
+            self.complete = True
+        else:
+            raise DamagedRecord(f"a shard has no record of the kind {kind!r}; prepare the corpus again")
+        return None
+
+    def _take_header(self, record: dict[str, Any]) -> None:
+        if self.header is not None:
+            raise DamagedRecord("a second header within one shard: a task was given more than one shard")
+        if record.get("version") != VERSION:
+            raise UserError(
+                f"the shard has version {record.get('version')}, this is {VERSION}; prepare the corpus again"
+            )
+        if record["features"] != self.fingerprint:
+            raise UserError("the shard was prepared with other features; prepare the corpus again")
+        unknown = [label for label in record["labels"] if label not in self.label_numbers]
+        if unknown:
+            raise UserError(f"the shard has labels that the run does not know: {', '.join(unknown)}")
+        self.header = record
+        self.label_map = np.array([self.label_numbers[label] for label in record["labels"]], np.int32)
+
+    def _take_block(self, record: dict[str, Any]) -> Encoded:
+        for table, new in zip(self.tables, record["new"]):
+            table.extend(new)
+        self.extra_table.extend(record.get("extra_new", np.zeros(0, np.uint64)))
+
+        def numbers(values: Any) -> np.ndarray:
+            return np.asarray(values).astype(np.int32)
+
+        encoded = Encoded(
+            numbers(record["lengths"]),
+            [numbers(ids) for ids in record["ids"]],
+            self.label_map[record["labels"]],
+            numbers(record.get("extra_sizes", ())),
+            numbers(record.get("extra_ids", ())),
+        )
+        self.blocks += 1
+        self.sentences += len(encoded.lengths)
+        self.tokens += len(encoded.labels)
+        return encoded
+
+    def keys(self, encoded: Encoded) -> FeatureKeys:
+        tables = [table.view() for table in self.tables]
+        return compose(self.features, encoded, tables, self.extra_table.view())
+
+    def finish(self) -> dict[str, Any]:
+        """The header, once everything was read; refuses a shard that was cut."""
+        if self.header is None or not self.complete:
+            raise DamagedRecord(
+                "a shard ends before its trailer, so it was cut (or split between tasks); prepare the corpus again"
+            )
+        return self.header
+
+
+def reorder(encoded: Encoded, order: np.ndarray) -> Encoded:
+    """The same sentences in another order."""
+    lengths = encoded.lengths[order]
+    token_starts = np.cumsum(encoded.lengths) - encoded.lengths
+    tokens = ragged_range(token_starts[order], lengths)
+    extra_sizes, extra_ids = encoded.extra_sizes, encoded.extra_ids
+    if len(extra_sizes):
+        extra_starts = np.cumsum(extra_sizes) - extra_sizes
+        extra_ids = extra_ids[ragged_range(extra_starts[tokens], extra_sizes[tokens])]
+        extra_sizes = extra_sizes[tokens]
+    return Encoded(lengths, [ids[tokens] for ids in encoded.ids], encoded.labels[tokens], extra_sizes, extra_ids)

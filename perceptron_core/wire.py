@@ -1,0 +1,77 @@
+"""What travels in one line of Hadoop Streaming: a key, a TAB, and a record as base64 of (CRC-32, msgpack).
+
+Base64, because Hadoop's line reader also breaks on a bare carriage return, so raw msgpack would lose data.
+A record is plain data (numbers, strings, lists, dicts) in which one-dimensional NumPy arrays may stand; an array
+travels as its raw little-endian bytes, and comes back as a read-only view of them.
+"""
+
+import binascii
+import zlib
+from typing import Any
+
+import msgpack
+import numpy as np
+
+from perceptron_core.errors import UserError
+
+ARRAY_CODE = 1
+
+
+class DamagedRecord(UserError):
+    """A line or a block that does not decode: cut, altered, or not ours."""
+
+
+def _pack_array(value: Any) -> msgpack.ExtType:
+    if not isinstance(value, np.ndarray) or value.ndim != 1:
+        raise TypeError(f"cannot send a {type(value).__name__}")
+    little = value.astype(value.dtype.newbyteorder("<"), copy=False)
+    return msgpack.ExtType(ARRAY_CODE, little.dtype.str.encode("ascii").ljust(4) + little.tobytes())
+
+
+def _unpack_array(code: int, data: bytes) -> np.ndarray:
+    if code != ARRAY_CODE:
+        raise ValueError(f"unknown extension {code}")
+    return np.frombuffer(data, dtype=data[:4].decode("ascii").strip(), offset=4)
+
+
+def pack(record: Any) -> bytes:
+    """A record as msgpack bytes."""
+    return msgpack.packb(record, default=_pack_array, use_bin_type=True)
+
+
+def unpack(data: bytes) -> Any:
+    """The record that `pack` made; DamagedRecord if the bytes are not one."""
+    try:
+        return msgpack.unpackb(data, ext_hook=_unpack_array, raw=False, strict_map_key=False)
+    except (ValueError, TypeError, msgpack.UnpackException) as error:
+        raise DamagedRecord(f"a record does not decode ({error}); it was cut or altered") from error
+
+
+def encode_line(key: str, record: Any) -> bytes:
+    """`key TAB base64(crc + msgpack)`, without the line end."""
+    data = pack(record)
+    checked = zlib.crc32(data).to_bytes(4, "little") + data
+    return key.encode("ascii") + b"\t" + binascii.b2a_base64(checked, newline=False)
+
+
+def decode_line(line: bytes) -> tuple[str, Any]:
+    """The inverse of `encode_line`."""
+    key, tab, text = line.rstrip(b"\r\n").partition(b"\t")
+    if not tab:
+        raise DamagedRecord("a line has no TAB between key and record; it was cut or is not ours")
+    try:
+        checked = binascii.a2b_base64(text)
+        if zlib.crc32(checked[4:]) != int.from_bytes(checked[:4], "little"):
+            raise DamagedRecord("a record does not match its checksum; it was cut or altered")
+        return key.decode("ascii"), unpack(checked[4:])
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise DamagedRecord(f"a line does not decode ({error}); it was cut or altered") from error
+
+
+def smallest(values: np.ndarray) -> np.ndarray:
+    """The same non-negative integers in the narrowest unsigned type that holds them."""
+    top = int(values.max()) if len(values) else 0
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if top <= np.iinfo(kind).max:
+            return values.astype(kind)
+    return values.astype(np.uint64)

@@ -1,0 +1,18 @@
+"""Builds the compiled kernel; everything else about the package is in setup.cfg.
+
+The extension is optional: where there is no working compiler the install succeeds without it, and the reference
+kernel runs instead. No fast-math and no fused multiply-add, so that every build gives the same bytes.
+"""
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+kernel = Extension(
+    "perceptron_core.kernels.native",
+    ["perceptron_core/kernels/native.pyx"],
+    depends=[f"perceptron_core/kernels/{part}.pxi" for part in ("keys", "weights", "sequence")],
+    extra_compile_args=["-O3", "-ffp-contract=off"],
+    optional=True,
+)
+
+setup(ext_modules=cythonize([kernel]))
