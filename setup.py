@@ -10,7 +10,7 @@ from setuptools import Extension, setup
 kernel = Extension(
     "perceptron_core.kernels.native",
     ["perceptron_core/kernels/native.pyx"],
-    depends=[f"perceptron_core/kernels/{part}.pxi" for part in ("keys", "weights", "sequence")],
+    depends=[f"perceptron_core/kernels/{part}.pxi" for part in ("keys", "weights", "sequence", "merge")],
     extra_compile_args=["-O3", "-ffp-contract=off"],
     optional=True,
 )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from perceptron_core.kernels import unite_two
 from perceptron_core.wire import smallest
 
 
@@ -86,17 +87,15 @@ class Union(NamedTuple):
 
 
 def unite(inputs: Sequence[Rows]) -> Union:
-    """The union of the inputs' (key, label) pairs, sorted, each pair once."""
-    keys = np.unique(np.concatenate([rows.keys for rows in inputs]))
-    width = 1 + max((int(rows.labels.max()) for rows in inputs if len(rows.labels)), default=0)
-    codes = [
-        np.searchsorted(keys, rows.keys)[rows.entry_rows()] * width + rows.labels.astype(np.int64) for rows in inputs
-    ]
-    united = np.unique(np.concatenate(codes))
-    rank, labels = np.divmod(united, width)
-    starts = np.searchsorted(rank, np.arange(len(keys) + 1))
-    rows = Rows(keys, starts.astype(np.int64), labels.astype(np.uint32), {})
-    return Union(rows, [np.searchsorted(united, code) for code in codes])
+    """The union of the inputs' (key, label) pairs, sorted, each pair once; merged two by two, as a tree."""
+    if len(inputs) == 1:
+        only = inputs[0]
+        return Union(only.with_values(), [np.arange(len(only.labels))])
+    half = len(inputs) // 2
+    left, right = unite(inputs[:half]), unite(inputs[half:])
+    keys, starts, labels, from_left, from_right = unite_two(*left.rows[:3], *right.rows[:3])
+    places = [from_left[place] for place in left.places] + [from_right[place] for place in right.places]
+    return Union(Rows(keys, starts, labels, {}), places)
 
 
 def spread(places: np.ndarray, column: np.ndarray, size: int) -> np.ndarray:

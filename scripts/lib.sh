@@ -32,7 +32,7 @@ sources() {
 # install VENV [EXTRA]: makes the environment if there is none and installs the package (with EXTRA, such as [test])
 # unless exactly these sources are in it already.
 install() {
-    local venv=$1 extra=${2:-} python stamp copy
+    local venv=$1 extra=${2:-} python stamp
     if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
         python=$(find_python)
         say "making the virtual environment $venv with $("$python" --version)"
@@ -44,10 +44,12 @@ install() {
     fi
     say "installing the package into $venv"
     # From a copy, since a build in the tree itself would also pick up what older builds left there.
-    copy=$(mktemp -d)
-    sources | xargs tar -cf - | tar -xf - -C "$copy"
-    "$venv/bin/python" -m pip install --quiet --upgrade --disable-pip-version-check "$copy$extra" \
-        || { rm -rf "$copy"; fail "The installation failed; pip's messages above tell why."; }
-    rm -rf "$copy"
+    (
+        copy=$(mktemp -d)
+        trap 'rm -rf "$copy"' EXIT
+        sources | xargs tar -cf - | tar -xf - -C "$copy"
+        "$venv/bin/python" -m pip install --quiet --upgrade --use-pep517 --disable-pip-version-check "$copy$extra" \
+            || fail "The installation failed; pip's messages above tell why."
+    )
     printf '%s\n' "$stamp" >"$venv/installed-sources"
 }

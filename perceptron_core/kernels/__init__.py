@@ -35,3 +35,4 @@ compose_keys = kernel.compose_keys
 KeyTable = kernel.KeyTable
 WeightRows = kernel.WeightRows
 SequenceKernel = kernel.SequenceKernel
+unite_two = kernel.unite_two

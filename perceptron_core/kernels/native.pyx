@@ -30,3 +30,4 @@ cdef void *grown(void *memory, size_t size) except NULL:
 include "keys.pxi"
 include "weights.pxi"
 include "sequence.pxi"
+include "merge.pxi"

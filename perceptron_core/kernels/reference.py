@@ -48,6 +48,29 @@ def compose_keys(
     return starts, keys[fires]
 
 
+def unite_two(
+    keys_a: np.ndarray,
+    starts_a: np.ndarray,
+    labels_a: np.ndarray,
+    keys_b: np.ndarray,
+    starts_b: np.ndarray,
+    labels_b: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(keys, starts, labels) of all (key, label) pairs, and for both inputs where each of its entries went."""
+    keys = np.union1d(keys_a, keys_b)
+    width = 1 + max(int(labels.max()) if len(labels) else 0 for labels in (labels_a, labels_b))
+
+    def codes(own_keys: np.ndarray, starts: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        return np.repeat(np.searchsorted(keys, own_keys), np.diff(starts)) * width + labels
+
+    codes_a, codes_b = codes(keys_a, starts_a, labels_a), codes(keys_b, starts_b, labels_b)
+    united = np.union1d(codes_a, codes_b)
+    row, labels = np.divmod(united, width)
+    starts = np.searchsorted(row, np.arange(len(keys) + 1))
+    place_a, place_b = np.searchsorted(united, codes_a), np.searchsorted(united, codes_b)
+    return keys, starts, labels.astype(np.uint32), place_a, place_b
+
+
 class KeyTable:
     """Keys numbered in the order in which they are first seen."""
 

@@ -1,0 +1,106 @@
+"""One pass over a shard: mixed weights in, the weights that took part in an update out.
+
+    for each sentence (x, y) of the shard, in order:        # Collins 2002; McDonald et al. 2010, OneEpochPerceptron
+        z = decode(x, w)                                    # find the violated constraint …
+        if z ≠ y:  w ← w + τ (Φ(x, y) − Φ(x, z))            # … and update by it
+
+The inner loop is the kernel's. Blocks are trained on as they arrive, so that a task's memory grows with the features
+of its shard, not with its sentences; they are kept only for further local passes, or for the next epoch if the same
+process will run it (`Resident`).
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+from perceptron_core.features.encoding import Encoded
+from perceptron_core.rows import Rows
+from perceptron_core.sequence_model import FeatureBlock, FeatureNumbers, SequenceModel
+from perceptron_core.settings import Settings
+from perceptron_core.shards import ShardReader
+from perceptron_core.task import Task
+
+
+class EpochStats(NamedTuple):
+    """Counted over all local passes."""
+
+    examples: int = 0  # sentences trained on
+    errors: int = 0  # of these, decoded wrongly
+    updates: int = 0  # of these, moved the weights
+    tokens: int = 0
+    wrong_tokens: int = 0
+
+    def plus(self, *counts: int) -> "EpochStats":
+        return EpochStats(*(a + b for a, b in zip(self, counts)))
+
+
+class Resident(NamedTuple):
+    """A shard as this process decoded it: what the next epoch need not unzip, compose and number again."""
+
+    header: dict[str, Any]
+    numbers: FeatureNumbers
+    blocks: list[FeatureBlock]
+
+    def size(self) -> int:
+        """Bytes, roughly: the arrays, and the table of keys."""
+        arrays = sum(array.nbytes for block in self.blocks for array in block)
+        return arrays + 40 * (len(self.numbers.emissions) + len(self.numbers.pairs))
+
+
+class ShardEpoch:
+    """Trains on one shard's records as they come in."""
+
+    def __init__(
+        self, task: Task, labels: Sequence[str], settings: Settings, weights: Rows, keep: bool = False
+    ) -> None:
+        self.settings = settings
+        self.keep = keep or settings.local_epochs > 1
+        self.reader = ShardReader(task.features, task.fingerprint, labels)
+        self.numbers = FeatureNumbers()
+        self._model_of = lambda: SequenceModel(
+            labels, settings, weights, self.numbers, task.allowed_transitions(labels)
+        )
+        self.model: Optional[SequenceModel] = None
+        self.blocks: list[FeatureBlock] = []
+        self.stats = EpochStats()
+
+    def take(self, kind: str, record: dict[str, Any]) -> None:
+        """Train on a block; check any other record."""
+        encoded = self.reader.take(kind, record)
+        if encoded is not None:
+            self._train(self._number(encoded))
+
+    def take_resident(self, shard: Resident) -> None:
+        """Train on a shard that is in memory."""
+        self.reader.header, self.reader.complete = shard.header, True
+        self.numbers = shard.numbers
+        for block in shard.blocks:
+            self._train(block)
+
+    def _number(self, encoded: Encoded) -> FeatureBlock:
+        return self.numbers.number(encoded.lengths, encoded.labels, self.reader.keys(encoded))
+
+    def _train(self, block: FeatureBlock) -> None:
+        if self.model is None:
+            self.model = self._model_of()
+        errors, updates, wrong = self.model.train(block)
+        self.stats = self.stats.plus(len(block.lengths), errors, updates, len(block.gold), wrong)
+        if self.keep:
+            self.blocks.append(block)
+
+    def finish(self) -> tuple[dict[str, Any], Rows]:
+        """The shard's header, and all that took part in an update: "weight", and "lag" a example."""
+        header = self.reader.finish()
+        first_pass = list(self.blocks)
+        for _ in range(1, self.settings.local_epochs):
+            for block in first_pass:
+                self._train(block)
+        self.blocks = first_pass
+        if self.model is None:  # an empty shard
+            self.model = self._model_of()
+        touched = self.model.touched()
+        lag = touched.values["lag"] / max(1, self.stats.examples)
+        return header, touched.with_values(weight=touched.values["weight"], lag=lag)
+
+    def resident(self) -> Resident:
+        header = self.reader.finish()
+        return Resident(header, self.numbers, self.blocks)

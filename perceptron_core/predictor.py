@@ -1,0 +1,56 @@
+"""Tagging with a trained model: sentences in, label sequences out."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from perceptron_core.corpus import Sentence
+from perceptron_core.errors import UserError
+from perceptron_core.model import Model
+from perceptron_core.rows import Rows
+from perceptron_core.sequence_model import FeatureBlock, FeatureNumbers, SequenceModel
+from perceptron_core.settings import Settings
+from perceptron_core.task import Task
+
+
+def choose_weights(model: Model, which: str) -> Rows:
+    """The model's averaged or last weights as a column "weight"."""
+    column = {"averaged": "averaged", "last": "weight"}[which]
+    if column not in model.rows.values:
+        have = " and ".join(sorted({"averaged": "averaged", "weight": "last"}[name] for name in model.rows.values))
+        raise UserError(f"the model has no {which} weights, only its {have} ones; use --weights {have}")
+    return model.rows.with_values(weight=model.rows.values[column])
+
+
+class Predictor:
+    """Tags with one model; what it learned about word types and features is kept from call to call."""
+
+    def __init__(self, model: Model, which: str, task: Task) -> None:
+        self.labels, self.task = model.labels, task
+        self.encoder = task.encoder()
+        self.numbers = FeatureNumbers()
+        self.model = SequenceModel(
+            model.labels,
+            Settings.from_record(model.settings),
+            choose_weights(model, which),
+            self.numbers,
+            task.allowed_transitions(model.labels),
+        )
+
+    def features(self, sentences: Sequence[Sentence]) -> FeatureBlock:
+        encoded = self.encoder.encode(sentences)
+        return self.numbers.number(encoded.lengths, np.zeros(0, np.int32), self.encoder.keys(encoded))
+
+    def predict(self, sentences: Sequence[Sentence]) -> Iterator[list[str]]:
+        """The labels of each sentence, in the encoding that was trained."""
+        block = self.features(sentences)
+        yield from split_labels(self.labels, self.model.decode(block), block.lengths)
+
+
+def split_labels(names: Sequence[str], numbers: np.ndarray, lengths: np.ndarray) -> Iterator[list[str]]:
+    """Label numbers of consecutive sentences as lists of names."""
+    texts = [names[i] for i in numbers.tolist()]
+    begin = 0
+    for length in lengths.tolist():
+        yield texts[begin : begin + length]
+        begin += length
