@@ -10,7 +10,7 @@ process will run it (`Resident`).
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from perceptron_core.features.encoding import Encoded
 from perceptron_core.rows import Rows
@@ -50,9 +50,16 @@ class ShardEpoch:
     """Trains on one shard's records as they come in."""
 
     def __init__(
-        self, task: Task, labels: Sequence[str], settings: Settings, weights: Rows, keep: bool = False
+        self,
+        task: Task,
+        labels: Sequence[str],
+        settings: Settings,
+        weights: Rows,
+        keep: bool = False,
+        progress: Callable[[int], None] = lambda sentences: None,
     ) -> None:
         self.settings = settings
+        self.progress = progress
         self.keep = keep or settings.local_epochs > 1
         self.reader = ShardReader(task.features, task.fingerprint, labels)
         self.numbers = FeatureNumbers()
@@ -84,6 +91,7 @@ class ShardEpoch:
             self.model = self._model_of()
         errors, updates, wrong = self.model.train(block)
         self.stats = self.stats.plus(len(block.lengths), errors, updates, len(block.gold), wrong)
+        self.progress(len(block.lengths))
         if self.keep:
             self.blocks.append(block)
 

@@ -7,7 +7,7 @@ labels has a reading. This module knows nothing of files or scores; counting chu
 References: Tjong Kim Sang and Veenstra, "Representing Text Chunks", EACL 1999.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,3 +116,8 @@ def _split(label: str, encoding: str) -> tuple[str, str]:
 def _check_encoding(name: str) -> None:
     if name not in ENCODINGS:
         raise UserError(f"Unknown label encoding {name!r}: use one of {', '.join(ENCODINGS)}.")
+
+
+def looks_like_chunks(labels: Iterable[str]) -> bool:
+    """Whether all of them are chunk labels: `O`, or one of B, I, E, S and a type."""
+    return all(label == "O" or label[:2] in ("B-", "I-", "E-", "S-") for label in labels)

@@ -132,3 +132,12 @@ def add_average(sums: Rows, before: Rows, mixed: Rows) -> Rows:
     total += spread(before_place, before.values["weight"], size)
     total += spread(mixed_place, mixed.values["mean"], size)
     return union.with_values(sum=total)
+
+
+def averaged_rows(weights: Rows, sums: Rows, epochs: int) -> Rows:
+    """Last ("weight") and averaged ("averaged") weights in one set of rows, both float32."""
+    union, (place, sum_place) = unite([weights, sums])
+    size = len(union.labels)
+    last = spread(place, weights.values["weight"], size).astype(np.float32)
+    averaged = spread(sum_place, sums.values["sum"] / max(1, epochs), size).astype(np.float32)
+    return union.with_values(weight=last, averaged=averaged)

@@ -108,3 +108,9 @@ def read_model(path: str) -> Model:
     rows = Rows(arrays["keys"], arrays["starts"].astype(np.int64), arrays["labels"].astype(np.uint32), values)
     names = dict(msgpack.unpackb(arrays["names"].tobytes(), strict_map_key=False)) if "names" in arrays else None
     return Model(header["kind"], header["task"], header["labels"], header["settings"], rows, header["epochs"], names)
+
+
+def model_digest(path: str) -> str:
+    """Which model this is: the checksum of its header, which holds the checksums of all the rest."""
+    with open(path, "rb") as file:
+        return file.read(16)[12:16].hex()

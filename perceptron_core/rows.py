@@ -174,3 +174,9 @@ def to_record(rows: Rows) -> dict[str, Any]:
 def from_record(record: dict[str, Any]) -> Rows:
     starts = np.append(0, np.cumsum(record["sizes"], dtype=np.int64))
     return Rows(record["keys"], starts, record["labels"].astype(np.uint32), record["values"])
+
+
+def relabel(rows: Rows, before: Sequence[str], after: Sequence[str]) -> Rows:
+    """The same weights with their labels numbered as in `after`, which has all the labels of `before`."""
+    numbers = np.array([list(after).index(label) for label in before], np.uint32)
+    return from_entries(rows.entry_keys(), numbers[rows.labels], **rows.values)

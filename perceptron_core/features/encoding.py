@@ -80,6 +80,10 @@ class Encoder:
         self.extractor = extractor
         self.labels = Numbering()
 
+    def attribute(self, column: int, name: str) -> Attribute:
+        """The function behind an attribute of the feature set's column with this number."""
+        return self.tables[column].attributes[self.features.attributes[column].index(name)]
+
     def encode(self, sentences: Sequence[Sentence]) -> Encoded:
         """The sentences as numbers; the tables grow by what is new in them."""
         lengths = [len(sentence.columns[0]) for sentence in sentences]

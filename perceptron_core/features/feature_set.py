@@ -67,10 +67,11 @@ class FeatureSet:
         self.column_numbers = [list(columns).index(column) for column in self.columns]
         self.unigram_templates = [t for t in self.templates if not t.bigram]
         self.bigram_templates = [t for t in self.templates if t.bigram]
-        self.unigrams = self._program(self.unigram_templates)
-        self.bigrams = self._program(self.bigram_templates)
+        self.unigrams = self.program(self.unigram_templates)
+        self.bigrams = self.program(self.bigram_templates)
 
-    def _program(self, templates: Sequence[Template]) -> Program:
+    def program(self, templates: Sequence[Template]) -> Program:
+        """Some of the templates, as the kernel takes them."""
         parts = [(template.style, part) for template in templates for part in template.parts]
         sizes = [len(template.parts) for template in templates]
         farthest = max((abs(part.offset) for _, part in parts), default=0)

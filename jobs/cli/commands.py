@@ -1,0 +1,230 @@
+"""The sub-commands: each takes its parsed arguments and calls the work."""
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from jobs.cli.terminal import Terminal
+from jobs.driver import TrainingPlan, portable, train
+from jobs.feature_names import find_names, prepared_of
+from jobs.prepared import prepare
+from jobs.report import learning_curve, learning_curve_svg
+from jobs.run_dir import RunDir, open_model
+from jobs.runners import Cluster
+from jobs.tagging import evaluate, evaluate_predicted, predict, python_file
+from perceptron_core.atomic import written_atomically
+from perceptron_core.errors import InputError, UserError
+from perceptron_core.kernels import COMPILED
+from perceptron_core.model import Model, write_model
+from perceptron_core.predictor import choose_weights
+from perceptron_core.settings import Settings
+from perceptron_core.stopping import StopRule
+from perceptron_core.task import Task
+from perceptron_core.text_weights import format_weights, parse_weights
+
+Arguments = argparse.Namespace
+
+
+def _cluster(arguments: Arguments) -> Cluster:
+    return Cluster(arguments.runner, arguments.conf, arguments.reducers)
+
+
+def _require(arguments: Arguments, *names: str) -> None:
+    for name in names:
+        if not getattr(arguments, name):
+            flag = f"--{name.replace('_', '-')}"
+            raise UserError(f"{flag} is missing; give it here or under `options` in the task file")
+
+
+def _mention_kernel(terminal: Terminal) -> None:
+    if not COMPILED:
+        terminal.note("the compiled kernel is not installed (or switched off): the slower reference runs instead")
+
+
+def run_prepare(arguments: Arguments, task: Task) -> None:
+    _require(arguments, "train", "output")
+    terminal = Terminal(arguments.quiet)
+    terminal.step("prepare", 0)
+    made = prepare(task, arguments.train, arguments.shards, arguments.seed, arguments.output, _cluster(arguments))
+    content = made.content
+    terminal.note(
+        f"{content['sentences']:,} sentences, {content['tokens']:,} tokens, {len(made.labels())} labels "
+        f"in {len(made.shards)} shards: {arguments.output}"
+    )
+    _warn_of_empty_shards(terminal, made.shards)
+
+
+def _warn_of_empty_shards(terminal: Terminal, shards: list[dict[str, Any]]) -> None:
+    none = sum(shard["sentences"] == 0 for shard in shards)
+    if none:
+        terminal.note(f"{none} of the {len(shards)} shards have no sentence; fewer shards would do")
+
+
+def run_train(arguments: Arguments, task: Task) -> None:
+    _require(arguments, "run_dir")
+    if bool(arguments.train) == bool(arguments.prepared):
+        raise UserError("give the corpus either by --train FILE... or by --prepared DIR")
+    if arguments.patience and not arguments.dev:
+        raise UserError("--patience watches the dev score; give --dev FILE... as well")
+    terminal = Terminal(arguments.quiet)
+    _mention_kernel(terminal)
+    plan = TrainingPlan(
+        task=task,
+        run_dir=arguments.run_dir,
+        train=arguments.train or (),
+        prepared=arguments.prepared,
+        dev=arguments.dev or (),
+        shards=arguments.shards,
+        seed=arguments.seed,
+        settings=Settings(
+            learner=arguments.learner,
+            aggressiveness=arguments.aggressiveness,
+            decoder=arguments.decoder,
+            beam=arguments.beam,
+            update=arguments.update,
+            local_epochs=arguments.local_epochs,
+            average=arguments.average,
+        ),
+        mixing=arguments.mixing,
+        subsample=arguments.subsample,
+        init_model=arguments.init_model,
+        stop=StopRule(arguments.epochs, arguments.stop_threshold, arguments.patience),
+        cluster=_cluster(arguments),
+    )
+    run = train(plan, terminal)
+    terminal.note(f"model of epoch {run.chosen_epoch()}: {run.file('model')}")
+
+
+def run_predict(arguments: Arguments) -> None:
+    with _local_files(arguments.files) as files, _output(arguments.output) as output:
+        texts = predict(
+            arguments.model,
+            files,
+            arguments.weights,
+            arguments.python,
+            arguments.format,
+            _cluster(arguments),
+        )
+        for text in texts:
+            output.write(text.encode("utf-8", "surrogatepass"))
+
+
+@contextlib.contextmanager
+def _local_files(names: list[str]) -> Iterator[list[str]]:
+    """The files, with standard input put into one of its own where "-" stands."""
+    if "-" not in names:
+        yield names
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "standard-input")
+        with open(path, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield [path if name == "-" else name for name in names]
+
+
+@contextlib.contextmanager
+def _output(name: str) -> Iterator[BinaryIO]:
+    """Standard output for "-", else a file that appears when all of it is written."""
+    if name == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with written_atomically(name) as file:
+        yield file
+
+
+def run_evaluate(arguments: Arguments) -> None:
+    if arguments.predicted:
+        if arguments.model:
+            raise UserError(
+                "--predicted scores files that are tagged already; leave out MODEL and GOLD, or --predicted"
+            )
+        counts = evaluate_predicted(arguments.predicted, arguments.metric, _cluster(arguments))
+    elif arguments.model and arguments.gold:
+        counts = evaluate(arguments.model, arguments.gold, arguments.weights, arguments.python, _cluster(arguments))
+    else:
+        raise UserError("give MODEL and GOLD files, or --predicted FILE...")
+    if arguments.json:
+        print(json.dumps(counts.score(), indent=1))
+    else:
+        print(counts.report(), end="")
+
+
+def _named_model(arguments: Arguments) -> tuple[Model, str, dict[int, str]]:
+    """The model, which of its columns is asked for, and the names of its features."""
+    model = open_model(arguments.model)
+    which = arguments.weights or ("averaged" if "averaged" in model.rows.values else "last")
+    choose_weights(model, which)
+    names = model.names
+    if names is None:
+        task = Task(model.task, python_file(arguments.model, model, arguments.python))
+        names = find_names(model, task, prepared_of(arguments.model, arguments.prepared))
+    nameless = sum(key not in names for key in model.rows.keys.tolist())
+    if nameless:
+        raise InputError(
+            f"{nameless} of its features are not in the prepared corpus, so they have no name; "
+            "give the corpus it was trained on by --prepared DIR",
+            arguments.model,
+        )
+    return model, {"averaged": "averaged", "last": "weight"}[which], names
+
+
+def run_inspect(arguments: Arguments) -> None:
+    model, column, names = _named_model(arguments)
+    if arguments.label and arguments.label not in model.labels:
+        raise UserError(f"the model has no label {arguments.label}; it has {', '.join(model.labels)}")
+    values = model.rows.values[column]
+    keys, labels = model.rows.entry_keys().tolist(), model.rows.labels.tolist()
+    shown = 0
+    for i in abs(values).argsort(kind="stable")[::-1].tolist():
+        name, label = names[keys[i]], model.labels[labels[i]]
+        if not values[i] or (arguments.label and label != arguments.label):
+            continue
+        if arguments.feature and arguments.feature not in name:
+            continue
+        print(f"{values[i]:12.4f}  {label:<12} {name}")
+        shown += 1
+        if shown == arguments.top:
+            break
+    if not shown:
+        print("no weight matches")
+
+
+def run_export(arguments: Arguments) -> None:
+    model, column, names = _named_model(arguments)
+    with _output(arguments.output) as output:
+        for line in format_weights(model.rows, column, model.labels, names):
+            output.write(line.encode("utf-8", "surrogatepass"))
+
+
+def run_import(arguments: Arguments, task: Task) -> None:
+    try:
+        with open(arguments.file, encoding="utf-8", newline="\n") as file:
+            weights = parse_weights(file, arguments.file, task)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", arguments.file) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8 text", arguments.file) from error
+    decoding = {name: task.record["options"][name] for name in ("decoder", "beam") if name in task.record["options"]}
+    settings = Settings(
+        transitions=task.record["transitions"], start_stop=task.record["start_stop"], **decoding
+    ).check()
+    model = Model("model", portable(task), weights.labels, settings._asdict(), weights.rows, names=weights.names)
+    write_model(arguments.output, model)
+
+
+def run_report(arguments: Arguments) -> None:
+    run = RunDir(arguments.run)
+    if run.config() is None:
+        raise InputError("is no run directory (it has no config.json)", arguments.run)
+    history = run.history(run.epochs()[-1]) if run.epochs() else []
+    print(learning_curve(history), end="")
+    if arguments.svg:
+        with _output(arguments.svg) as output:
+            output.write(learning_curve_svg(history, os.path.basename(os.path.normpath(arguments.run))).encode())

@@ -1,0 +1,77 @@
+"""The entry point: parses, reads the task, runs the command, turns errors into exit codes.
+
+Exit codes: 0 done, 2 the user's mistake (a sentence on standard error), 1 ours (with its traceback), 130 interrupted.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from jobs.cli.options import COMMANDS, READY_TASKS, Parsers, as_arguments, make_parsers, option_names
+from perceptron_core.errors import InputError, UserError
+
+
+def find_task(name: str) -> str:
+    """The path of a task file, or of the ready one with this name."""
+    if name not in READY_TASKS or os.path.exists(name):
+        return name
+    here = os.path.dirname(os.path.abspath(__file__))
+    installed, checkout = os.path.join(here, "..", "configs"), os.path.join(here, "..", "..", "configs")
+    folder = installed if os.path.isdir(installed) else checkout
+    return os.path.join(os.path.normpath(folder), f"{name}.yaml")
+
+
+def _use_task_options(parsers: Parsers, arguments: argparse.Namespace, options: dict[str, Any], path: str) -> None:
+    """Make the task file's options the defaults of the sub-command, so that the command line wins."""
+    options = {name.replace("-", "_"): value for name, value in options.items()}
+    known = {name for command in COMMANDS for name in option_names(command)}
+    for name in options:
+        if name not in known:
+            raise InputError(f"unknown option `{name}`; there are {', '.join(sorted(known))}", path)
+    mine = {name: value for name, value in options.items() if name in option_names(arguments.command)}
+    if "prepared" in mine and arguments.train:
+        del mine["prepared"]
+    if "train" in mine and getattr(arguments, "prepared", None):
+        del mine["train"]
+    checked = parsers.main.parse_args([arguments.command, arguments.task, *as_arguments(mine)])
+    parsers.commands[arguments.command].set_defaults(**{name: getattr(checked, name) for name in mine})
+
+
+def run(given: list[str]) -> None:
+    parsers = make_parsers()
+    arguments = parsers.main.parse_args(given)
+    from jobs.cli import commands  # only now: --help needs neither NumPy nor mrjob
+
+    work = getattr(commands, f"run_{arguments.command}")
+    if not hasattr(arguments, "task"):
+        work(arguments)
+        return
+    from perceptron_core.task import read_task
+
+    path = find_task(arguments.task)
+    task = read_task(path)
+    if arguments.command in ("prepare", "train"):
+        _use_task_options(parsers, arguments, task.record["options"], path)
+        arguments = parsers.main.parse_args(given)
+    work(arguments, task)
+
+
+def main(given: Optional[Sequence[str]] = None) -> int:
+    try:
+        run(list(sys.argv[1:] if given is None else given))
+    except UserError as error:
+        print(f"perceptron: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("perceptron: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

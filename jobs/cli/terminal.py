@@ -1,0 +1,63 @@
+"""What a run looks like in a terminal: one line an epoch, and a progress bar inside one where the terminal can."""
+
+import sys
+import time
+from typing import Any, Optional, TextIO
+
+from jobs.driver import Listener
+
+BAR = 32
+
+
+def megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
+
+
+def epoch_line(entry: dict[str, Any], best: Optional[float]) -> str:
+    """`epoch  3  errors 398 (4.5 %)  dev F1 89.41+  weights 7,460,262  shuffle 1.3 MB  4.1 s`; + is a new best."""
+    share = 100 * entry["errors"] / max(1, entry["sentences"])
+    parts = [f"epoch {entry['epoch']:3}", f"errors {entry['errors']:,} ({share:.1f} %)"]
+    dev = entry.get("dev")
+    if dev:
+        mark = "+" if best is None or dev["score"] > best else " "
+        parts.append(f"dev {dev['name']} {100 * dev['score']:.2f}{mark}")
+    parts += [f"weights {entry['weights']:,}", f"shuffle {megabytes(entry['shuffled'])}", f"{entry['seconds']:.1f} s"]
+    return "  ".join(parts)
+
+
+class Terminal(Listener):
+    def __init__(self, quiet: bool, out: TextIO = sys.stdout, bar: TextIO = sys.stderr) -> None:
+        self.quiet, self.out, self.bar = quiet, out, bar
+        self.show_bar = not quiet and bar.isatty()
+        self.best: Optional[float] = None
+        self.what, self.total, self.shown_at = "", 0, 0.0
+
+    def note(self, text: str) -> None:
+        self._say(text)
+
+    def step(self, what: str, total: int) -> None:
+        self.what, self.total, self.shown_at = what, total, 0.0
+        self.progress(0)
+
+    def progress(self, done: int) -> None:
+        now = time.monotonic()
+        if not self.show_bar or (now - self.shown_at < 0.1 and done < self.total):
+            return
+        self.shown_at = now
+        share = done / self.total if self.total else 0.0
+        filled = int(BAR * share)
+        figures = f" {100 * share:3.0f} %" if self.total else " …"
+        self.bar.write(f"\r{self.what} {'━' * filled}{'─' * (BAR - filled)}{figures}")
+        self.bar.flush()
+
+    def epoch(self, entry: dict[str, Any]) -> None:
+        self._say(epoch_line(entry, self.best))
+        if entry.get("dev"):
+            self.best = max(self.best or 0.0, entry["dev"]["score"])
+
+    def _say(self, text: str) -> None:
+        if self.show_bar:
+            self.bar.write("\r\x1b[K")
+            self.bar.flush()
+        if not self.quiet:
+            print(text, file=self.out, flush=True)

@@ -1,0 +1,329 @@
+"""The loop: an epoch on every shard, mix, publish, stop? — and the same again after a crash.
+
+    w = 0, or another model's weights
+    for n in 1 … N:                                     # McDonald et al. 2010, Fig. 3
+        MRTrainEpoch(shards, w)  →  the mixed weights   # mappers: one epoch a shard; reducers: mix per feature
+        publish epoch n; stop?
+
+All that the loop needs to go on is in the run directory, so a run that was killed continues after its last whole
+epoch and ends with the same bytes.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+from jobs.prepared import Prepared, check_intact, data_identity, prepare, read_prepared
+from jobs.run_dir import CONFIG_VERSION, RunDir, open_model
+from jobs.runners import Cluster, run_job
+from jobs.train_epoch import RESIDENT, MRTrainEpoch
+from perceptron_core import residency
+from perceptron_core.dealing import choose_shard
+from perceptron_core.errors import UserError
+from perceptron_core.held_out import HeldOut
+from perceptron_core.mixing import MIXINGS, add_average, apply, averaged_rows
+from perceptron_core.model import Model, write_model
+from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record, relabel
+from perceptron_core.settings import Settings
+from perceptron_core.stopping import StopRule, reason_to_stop
+from perceptron_core.task import Task
+from perceptron_core.wire import encode_line
+
+RANGE_BYTES = 64 << 20  # how much of the shuffle one range should carry, if nobody says how many reducers there are
+
+
+class TrainingPlan(NamedTuple):
+    """What `perceptron train` was asked for."""
+
+    task: Task
+    run_dir: str
+    train: Sequence[str] = ()
+    prepared: Optional[str] = None
+    dev: Sequence[str] = ()
+    shards: Optional[int] = None
+    seed: Optional[int] = None
+    settings: Settings = Settings()
+    mixing: str = "row"
+    subsample: bool = False
+    init_model: Optional[str] = None
+    stop: StopRule = StopRule(10, 0.0005, None)
+    cluster: Cluster = Cluster()
+
+
+class Listener:
+    """Hears what a run does; the command line shows it, a library user may ignore it."""
+
+    def note(self, text: str) -> None:
+        """Something worth saying once."""
+
+    def step(self, what: str, total: int) -> None:
+        """Work of `total` units begins."""
+
+    def progress(self, done: int) -> None:
+        """So many units are done."""
+
+    def epoch(self, entry: dict[str, Any]) -> None:
+        """An epoch was published."""
+
+
+def train(plan: TrainingPlan, listener: Listener) -> RunDir:
+    """Train, or go on training, in the plan's run directory."""
+    if plan.mixing not in MIXINGS:
+        raise UserError(f"mixing: {plan.mixing!r} is not known; choose one of {', '.join(MIXINGS)}")
+    plan.settings.check()
+    run = RunDir(plan.run_dir)
+    run.create()
+    with run.locked():
+        run.remove_leftovers()
+        corpus = _corpus(plan, run, listener)
+        config, start = _configure(plan, run, corpus)
+        if plan.prepared:
+            run.note_prepared(plan.prepared)
+        held_out = HeldOut(plan.task, plan.dev) if plan.dev else None
+        if held_out is not None:
+            unseen = sorted(set(held_out.label_names) - set(config["labels"]))
+            if unseen:
+                listener.note(f"dev has labels that training never saw: {', '.join(unseen)}; they count as wrong")
+        if not run.epochs():
+            run.publish(0, start, None, [])
+        try:
+            return _Training(plan, run, corpus, config, held_out, listener).go_on()
+        finally:
+            residency.clear()
+
+
+# ---------------------------------------------------------------- what is trained on
+
+
+def _corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> Prepared:
+    """The prepared corpus: the one that was named, the run's own, or one made now."""
+    if plan.prepared:
+        corpus = read_prepared(plan.prepared)
+        check_intact(corpus)
+        for name, wanted, is_there in (
+            ("features", plan.task.fingerprint, corpus.content["features"]),
+            ("shards", plan.shards, len(corpus.shards)),
+            ("seed", plan.seed, corpus.content["seed"]),
+        ):
+            if wanted not in (None, is_there):
+                raise UserError(
+                    f"{plan.prepared} was prepared with other {name} ({is_there}, not {wanted}); "
+                    f"prepare the corpus again, or leave out --{name}"
+                )
+        return corpus
+    shards = plan.shards or 1
+    seed = 1 if plan.seed is None else plan.seed
+    if os.path.exists(run.file("prepared")):
+        corpus = read_prepared(run.file("prepared"))
+        wanted = {"features": plan.task.fingerprint, "seed": seed, "data": data_identity(plan.train)}
+        same = all(corpus.content[name] == value for name, value in wanted.items()) and len(corpus.shards) == shards
+        if same or run.config() is not None:  # the configuration's comparison says what is different
+            check_intact(corpus)
+            return corpus._replace(content={**corpus.content, **wanted, "wanted_shards": shards})
+        os.rename(run.file("prepared"), run.file(".prepared.tmp"))
+        run.remove_leftovers()
+    listener.step("prepare", 0)
+    return prepare(plan.task, plan.train, shards, seed, run.file("prepared"), plan.cluster)
+
+
+def _configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[str, Any], Model]:
+    """The run's configuration, and the weights it starts from; refuses to go on with another one."""
+    task_record = portable(plan.task)
+    labels, start, init_digest = plan.task.labels(corpus.labels()), empty(weight="f4"), None
+    if plan.init_model:
+        first = open_model(plan.init_model)
+        labels, start = _start_from(first, plan, corpus)
+        init_digest = hashlib.sha256(start.keys.tobytes() + start.values["weight"].tobytes()).hexdigest()[:16]
+    if not labels:
+        raise UserError("the corpus has no labels to learn")
+    shards, seed = corpus.content.get("wanted_shards", len(corpus.shards)), corpus.content["seed"]
+    settings = plan.settings._replace(
+        transitions=plan.task.record["transitions"], start_stop=plan.task.record["start_stop"]
+    )
+    config = {
+        "version": CONFIG_VERSION,
+        "task": task_record,
+        "labels": labels,
+        "settings": settings._asdict(),
+        "mixing": plan.mixing,
+        "shards": shards,
+        "seed": seed,
+        "subsample": plan.subsample,
+        "chosen_shards": [choose_shard(seed, shards)] if plan.subsample else list(range(shards)),
+        "data": corpus.content["data"],
+        "init_model": init_digest,
+    }
+    config["run"] = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]
+    known = run.config()
+    if known is None:
+        run.write_config(config)
+    else:
+        _refuse_differences(run, known, config)
+    weights = Model("weights", task_record, labels, settings._asdict(), start)
+    return config, weights
+
+
+def _start_from(first: Model, plan: TrainingPlan, corpus: Prepared) -> tuple[list[str], Rows]:
+    if first.task["templates"] != plan.task.record["templates"]:
+        raise UserError(f"{plan.init_model} has other features than the task; start from a model of the same features")
+    found = set(corpus.labels()) | set(first.labels)
+    labels = plan.task.labels(sorted(found))
+    column = "weight" if "weight" in first.rows.values else "averaged"
+    weights = first.rows.with_values(weight=first.rows.values[column])
+    return labels, drop_zeros(relabel(weights, first.labels, labels))
+
+
+def portable(task: Task) -> dict[str, Any]:
+    """The task's record without the options, which are the run's business and may hold paths."""
+    return {name: value for name, value in task.record.items() if name != "options"}
+
+
+def _refuse_differences(run: RunDir, known: dict[str, Any], wanted: dict[str, Any]) -> None:
+    differences = [
+        f"{name} was {before!r}, now {now!r}" if len(f"{before!r}{now!r}") < 100 else f"{name} has changed"
+        for name, before, now in _differences(known, wanted)
+    ]
+    if differences:
+        raise UserError(
+            f"the run {run.path} was begun with other settings: {'; '.join(differences)}. "
+            "Use the same settings to go on with it, or another --run-dir to begin anew"
+        )
+
+
+def _differences(known: dict[str, Any], wanted: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    found = []
+    for name in sorted({*known, *wanted} - {"run"}):
+        before, now = known.get(name), wanted.get(name)
+        if isinstance(before, dict) and isinstance(now, dict):
+            found += [(f"{name}: {inner}", b, n) for inner, b, n in _differences(before, now)]
+        elif before != now:
+            found.append((name, before, now))
+    return found
+
+
+# ---------------------------------------------------------------- the epochs
+
+
+class _Training:
+    def __init__(
+        self,
+        plan: TrainingPlan,
+        run: RunDir,
+        corpus: Prepared,
+        config: dict[str, Any],
+        held_out: Optional[HeldOut],
+        listener: Listener,
+    ) -> None:
+        self.plan, self.run, self.corpus, self.config = plan, run, corpus, config
+        self.held_out, self.listener = held_out, listener
+        self.labels, self.settings = config["labels"], Settings.from_record(config["settings"])
+
+    def go_on(self) -> RunDir:
+        """Epoch after epoch, from the last whole one, until there is a reason to stop."""
+        epoch = self.run.epochs()[-1]
+        history = self.run.history(epoch)
+        self.run.write_history(history)
+        if epoch:
+            self.listener.note(f"going on after epoch {epoch} of {self.run.path}")
+        while True:
+            reason = reason_to_stop(history, self.plan.stop)
+            if reason:
+                break
+            epoch += 1
+            history = self._epoch(epoch, history)
+            self.listener.epoch(history[-1])
+        self.listener.note(f"stopped: {reason}")
+        write_model(self.run.file("model"), self.run.model())
+        return self.run
+
+    def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        started = time.monotonic()
+        before, sums = self.run.weights(epoch - 1), self.run.average(epoch - 1)
+        mixed, stats, shuffled = self._mixed_weights(epoch, history)
+        weights = before._replace(rows=drop_zeros(apply(before.rows, mixed)))
+        average = None
+        if self.settings.average:
+            known = sums.rows if sums else empty(sum="f8")
+            total = drop_zeros(add_average(known, before.rows, mixed))
+            average = before._replace(kind="average", rows=total, epochs=(sums.epochs if sums else 0) + 1)
+        entry = {
+            "epoch": epoch,
+            "sentences": stats["examples"],
+            "errors": stats["errors"],
+            "updates": stats["updates"],
+            "tokens": stats["tokens"],
+            "wrong_tokens": stats["wrong_tokens"],
+            "weights": len(weights.rows.labels),
+            "shuffled": shuffled,
+        }
+        if self.held_out is not None:
+            entry["dev"] = self._dev_scores(weights, average)
+        entry["seconds"] = round(time.monotonic() - started, 3)
+        history = [*history, entry]
+        self.run.publish(epoch, weights, average, history)
+        return history
+
+    def _mixed_weights(self, epoch: int, history: Sequence[dict[str, Any]]) -> tuple[Rows, dict[str, int], int]:
+        """Run the epoch's job: the mixed rows, the counts of all shards, the bytes that were shuffled."""
+        inline = self.plan.cluster.runner == "inline"
+        last = history[-1]["shuffled"] if history else 0
+        ranges = self.plan.cluster.reducers or max(1, -(-last // RANGE_BYTES))
+        arguments = ["--config", os.path.abspath(self.run.file("config.json"))]
+        arguments += ["--weights", os.path.abspath(os.path.join(self.run.epoch_dir(epoch - 1), "weights"))]
+        arguments += ["--epoch", str(epoch), "--ranges", str(ranges)]
+        if inline:
+            arguments.append("--keep-shards")
+        done = self._show_progress(epoch, inline)
+        with tempfile.TemporaryDirectory() as scratch:
+            inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
+            output = list(run_job(MRTrainEpoch, self.plan.cluster, arguments, inputs, done))
+        residency.listen(None)
+        blocks = sorted((key, record) for key, record in output if key != "shuffle")
+        counted = [record["stats"] for _, record in blocks]
+        assert len(blocks) == ranges and all(stats == counted[0] for stats in counted), "an epoch's ranges disagree"
+        stats = {name: sum(shard[name] for shard in counted[0]) for name in counted[0][0]}
+        mixed = concatenate([from_record(record["rows"]) for _, record in blocks])
+        return mixed, stats, sum(record for key, record in output if key == "shuffle")
+
+    def _input(self, shard: int, scratch: str) -> str:
+        """The shard's file; or, if this process has it in memory, a line that says so."""
+        name = f"{self.config['run']}/{shard}"
+        if self.plan.cluster.runner != "inline" or residency.find(name) is None:
+            return os.path.abspath(self.corpus.path(shard))
+        path = os.path.join(scratch, f"resident-{shard:05d}")
+        with open(path, "wb") as file:
+            file.write(encode_line(RESIDENT, {"name": name}) + b"\n")
+        return path
+
+    def _show_progress(self, epoch: int, inline: bool) -> Any:
+        """Sentences within this process, map tasks elsewhere; the callback for tasks."""
+        chosen = self.config["chosen_shards"]
+        sentences = sum(self.corpus.shards[shard]["sentences"] for shard in chosen) * self.settings.local_epochs
+        self.listener.step(f"epoch {epoch}", sentences if inline else len(chosen))
+        if not inline:
+            return lambda done, total: self.listener.progress(done) if total == len(chosen) else None
+        done = 0
+
+        def report(more: int) -> None:
+            nonlocal done
+            done += more
+            self.listener.progress(done)
+
+        residency.listen(report)
+        return lambda done, total: None
+
+    def _dev_scores(self, weights: Model, average: Optional[Model]) -> dict[str, Any]:
+        """The score of the last weights, of the averaged ones, and the one that decides which epoch is best."""
+        assert self.held_out is not None
+        last = self.held_out.score(self.labels, self.settings, weights.rows)
+        scores: dict[str, Any] = {"name": last.headline_name, "last": round(last.headline(), 6)}
+        if average is not None:
+            rows = averaged_rows(weights.rows, average.rows, average.epochs)
+            rows = rows.with_values(weight=rows.values["averaged"])
+            scores["averaged"] = round(self.held_out.score(self.labels, self.settings, rows).headline(), 6)
+        scores["score"] = scores.get("averaged", scores["last"])
+        return scores

@@ -1,0 +1,85 @@
+"""MREvaluate: counts in the mappers, sums in the reducer; the score is made once, by whoever reads the sums.
+
+input     piece      → {file: number in the list, path, first}
+mapper    metric     → counts of this piece; with --model it predicts first, else the last two columns are scored
+reducer   metric     → the sums
+          "labels"   → whether all labels are chunk labels (O, B-X, I-X …), if no model says how to score
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from mrjob.job import MRJob
+
+from jobs.protocol import ERROR, LineProtocol, error_record, pass_errors_on
+from perceptron_core.errors import UserError
+from perceptron_core.label_encodings import AS_IS, convert, looks_like_chunks
+from perceptron_core.metrics import METRICS, Counts
+from perceptron_core.metrics.predicted import read_predicted
+from perceptron_core.model import read_model
+from perceptron_core.predictor import Predictor
+from perceptron_core.shard_builder import in_chunks
+from perceptron_core.task import Task
+
+CHUNK = 4096
+LABELS = "labels"
+
+
+class MREvaluate(MRJob):
+    INPUT_PROTOCOL = INTERNAL_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--model", default=None, help="a model file; without one the input has the guesses")
+        self.add_file_arg("--python", default=None, help="the user's Python file, if the features need one")
+        self.add_passthru_arg("--weights", choices=["averaged", "last"], default="averaged")
+
+    def mapper(self, _: str, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        try:
+            if self.options.model:
+                yield from self._predict_and_count(piece)
+            else:
+                yield from self._count(piece)
+        except UserError as error:
+            yield error_record(error, piece["file"])
+
+    def _predict_and_count(self, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        model = read_model(self.options.model)
+        task = Task(model.task, self.options.python)
+        predictor = Predictor(model, self.options.weights, task)
+        metric = task.record["metric"]
+        counts = METRICS[metric]()
+        # Spans are counted in IOB2 whatever the encoding, since conlleval's rules do not know IOBES.
+        encoding = task.encoding["train"]
+        common = "iob2" if metric == "spans" and encoding != AS_IS else encoding
+        for sentences in in_chunks(task.read(piece["path"], "required"), CHUNK):
+            for sentence, guess in zip(sentences, predictor.predict(sentences)):
+                gold = sentence.labels or ()
+                counts.add_sentence(convert(gold, encoding, common), convert(guess, encoding, common))
+        yield metric, counts.to_record()
+
+    def _count(self, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        counts: dict[str, Counts] = {name: metric() for name, metric in METRICS.items()}
+        labels: set[str] = set()
+        for gold, guess in read_predicted(piece["path"]):
+            labels.update(gold, guess)
+            for counted in counts.values():
+                counted.add_sentence(gold, guess)
+        for name, counted in counts.items():
+            yield name, counted.to_record()
+        yield LABELS, looks_like_chunks(labels)
+
+    def reducer(self, key: str, records: Iterator[Any]) -> Iterator[tuple[str, Any]]:
+        if key == ERROR:
+            yield from pass_errors_on(key, records)
+        elif key == LABELS:
+            yield LABELS, all(records)
+        else:
+            total = METRICS[key]()
+            for record in records:
+                total.add(METRICS[key].from_record(record))
+            yield key, total.to_record()
+
+
+if __name__ == "__main__":
+    MREvaluate.run()

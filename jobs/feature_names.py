@@ -1,0 +1,142 @@
+"""The names of a model's features, found again in the prepared corpus: a model holds keys, which are hashes.
+
+A name costs a string, so names are made only when somebody asks (inspect, export), and only for the keys that the
+model has.
+"""
+
+import gzip
+import os
+from collections.abc import Iterator
+from typing import Any, Optional
+
+import msgpack
+import numpy as np
+
+from jobs.prepared import Prepared, read_prepared
+from jobs.run_dir import RunDir
+from perceptron_core.errors import InputError, UserError
+from perceptron_core.features.encoding import Encoded
+from perceptron_core.features.feature_set import extracted_key
+from perceptron_core.features.templates import Template, boundary_value, feature_name
+from perceptron_core.kernels import compose_keys
+from perceptron_core.model import Model
+from perceptron_core.sequence_model import pair_keys, transition_keys
+from perceptron_core.shards import ShardReader
+from perceptron_core.task import Task
+from perceptron_core.text_weights import extracted_name, pair_name, start_name, stop_name, transition_name
+from perceptron_core.wire import DamagedRecord, decode_line
+
+
+def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
+    """The prepared corpus a model was trained on: as given, or as its run directory knows."""
+    if given:
+        return read_prepared(given)
+    folder = model_path if os.path.isdir(model_path) else os.path.dirname(os.path.abspath(model_path))
+    found = RunDir(folder).prepared_folder()
+    if found is None:
+        raise InputError(
+            "holds no feature names, and the prepared corpus it was trained on is not beside it; give the run "
+            "directory, or --prepared DIR",
+            model_path,
+        )
+    return read_prepared(found)
+
+
+def find_names(model: Model, task: Task, prepared: Prepared) -> dict[int, str]:
+    """Feature names by key, for as many of the model's keys as the corpus has."""
+    names = structural_names(model)
+    wanted = set(model.rows.keys.tolist()) - set(names)
+    finder = _Finder(model, task, names, wanted)
+    for shard in range(len(prepared.shards)):
+        if not wanted:
+            break
+        finder.search(prepared.path(shard))
+    return names
+
+
+def structural_names(model: Model) -> dict[int, str]:
+    """The names of the transitions, which no corpus is needed for."""
+    keys = transition_keys(model.labels)
+    size = len(model.labels)
+    names = {}
+    for before in range(size):
+        names.update(dict.fromkeys(keys[before].tolist(), transition_name(model.labels[before])))
+    names.update(dict.fromkeys(keys[size].tolist(), start_name()))
+    names.update(dict.fromkeys(keys[size + 1].tolist(), stop_name()))
+    return names
+
+
+class _Finder:
+    def __init__(self, model: Model, task: Task, names: dict[int, str], wanted: set[int]) -> None:
+        if task.fingerprint != Task(model.task).fingerprint:
+            raise UserError("the prepared corpus is of another task than the model")
+        self.model, self.task, self.names, self.wanted = model, task, names, wanted
+        self.encoder = task.encoder()  # for its attribute functions
+
+    def search(self, path: str) -> None:
+        types = msgpack.unpackb(_gunzip(path[: -len(".gz")] + ".types.gz"))
+        if self.task.features.extractor:
+            for feature in types.pop():
+                self._name(extracted_key(feature), extracted_name(feature))
+        reader = ShardReader(self.task.features, self.task.fingerprint, self.model.labels)
+        for kind, record in _records(path):
+            encoded = reader.take(kind, record)
+            if encoded is not None:
+                tables = [table.view() for table in reader.tables]
+                for template in self.task.features.templates:
+                    self._search_template(template, encoded, tables, types)
+        reader.finish()
+
+    def _search_template(self, template: Template, encoded: Encoded, tables: list[Any], types: list[list[str]]) -> None:
+        program = self.task.features.program([template])
+        starts, keys = compose_keys(program, encoded.lengths, encoded.ids, tables)
+        tokens = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        keys, first = np.unique(keys, return_index=True)
+        for key, token in zip(keys.tolist(), tokens[first].tolist()):
+            if template.bigram:
+                found = pair_keys(np.array([key], np.uint64), self.model.labels).tolist()
+                if self.wanted.isdisjoint(found):
+                    continue
+                name = feature_name(template, self._values(template, encoded, types, token))
+                for label, pair_key in zip(self.model.labels, found):
+                    self._name(pair_key, pair_name(label, name))
+            elif key in self.wanted:
+                self._name(key, feature_name(template, self._values(template, encoded, types, token)))
+
+    def _name(self, key: int, name: str) -> None:
+        if key in self.wanted:
+            self.wanted.discard(key)
+            self.names[key] = name
+
+    def _values(self, template: Template, encoded: Encoded, types: list[list[str]], token: int) -> list[str]:
+        ends = np.cumsum(encoded.lengths)
+        end = int(ends[np.searchsorted(ends, token, side="right")])
+        begin = end - int(encoded.lengths[np.searchsorted(ends, token, side="right")])
+        values = []
+        for part in template.parts:
+            at = token + part.offset
+            if at < begin:
+                values.append(boundary_value(template.style, at - begin))
+            elif at >= end:
+                values.append(boundary_value(template.style, at - end + 1))
+            else:
+                column = self.task.features.columns.index(part.column)
+                attribute = self.encoder.attribute(column, part.attribute)
+                value = attribute(types[column][int(encoded.ids[column][at])])
+                assert value is not None, "a feature without a value does not fire"
+                values.append(value)
+        return values
+
+
+def _records(path: str) -> Iterator[tuple[str, Any]]:
+    for line in _gunzip(path).split(b"\n"):
+        if line:
+            yield decode_line(line)
+
+
+def _gunzip(path: str) -> bytes:
+    try:
+        with gzip.open(path) as file:
+            return file.read()
+    except (OSError, EOFError) as error:
+        raise DamagedRecord(f"{path}: cannot be read ({error}); prepare the corpus again") from error

@@ -1,0 +1,57 @@
+"""MRPredict: map-only tagging; every input line comes back in order, with the guesses in it.
+
+input     piece        → {file: number in the list, path, first}
+mapper    file.chunk   → text: some sentences as the input had them, with their guesses
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from mrjob.job import MRJob
+
+from jobs.protocol import LineProtocol, error_record
+from perceptron_core.corpus import make_format
+from perceptron_core.errors import UserError
+from perceptron_core.model import read_model
+from perceptron_core.predictor import Predictor
+from perceptron_core.shard_builder import in_chunks
+from perceptron_core.task import Task
+
+CHUNK = 4096
+
+
+class MRPredict(MRJob):
+    INPUT_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--model", help="a model file")
+        self.add_file_arg("--python", default=None, help="the user's Python file, if the features need one")
+        self.add_passthru_arg("--weights", choices=["averaged", "last"], default="averaged")
+        self.add_passthru_arg("--format", default=None, help="of the input, if it is not the task's own")
+
+    def mapper_init(self) -> None:
+        model = read_model(self.options.model)
+        self.task = Task(model.task, self.options.python)
+        self.predictor: Any = None
+        self.start = lambda: Predictor(model, self.options.weights, self.task)
+
+    def mapper(self, _: str, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        try:
+            self.predictor = self.predictor or self.start()
+            fmt = self.task.format
+            if self.options.format:
+                fmt = make_format(self.options.format, self.task.record["columns"], self.task.record["predict"])
+            sentences = self.task.read(piece["path"], "optional", keep_text=True, fmt=fmt)
+            for number, chunk in enumerate(in_chunks(sentences, CHUNK)):
+                guesses = self.predictor.predict(chunk)
+                text = "".join(
+                    fmt.write(sentence, self.task.as_output(labels)) for sentence, labels in zip(chunk, guesses)
+                )
+                yield f"{piece['file']:06d}.{number:08d}", text
+        except UserError as error:
+            yield error_record(error, piece["file"])
+
+
+if __name__ == "__main__":
+    MRPredict.run()

@@ -1,0 +1,148 @@
+"""A prepared corpus: a folder of encoded shards, and prepared.json, which is written last and says what is in it."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+from jobs.prepare import MRPrepare
+from jobs.runners import Cluster, TasksDone, pieces, run_job
+from perceptron_core.errors import InputError, UserError
+from perceptron_core.task import Task
+
+MANIFEST = "prepared.json"
+VERSION = 1
+
+
+class Prepared(NamedTuple):
+    folder: str
+    content: dict[str, Any]
+
+    @property
+    def shards(self) -> list[dict[str, Any]]:
+        return self.content["shards"]
+
+    def path(self, shard: int) -> str:
+        return os.path.join(self.folder, self.shards[shard]["file"])
+
+    def labels(self) -> list[str]:
+        """All labels of the corpus, sorted."""
+        return sorted({label for shard in self.shards for label in shard["labels"]})
+
+
+def data_identity(files: Sequence[str]) -> list[dict[str, Any]]:
+    """What the corpus is, whatever it is called and wherever it lies: size and checksum of each file, in order."""
+    return [{"bytes": os.path.getsize(path), "sha256": file_checksum(path)} for path in files]
+
+
+def file_checksum(path: str) -> str:
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            for part in iter(lambda: file.read(1 << 20), b""):
+                digest.update(part)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}; check the name", path) from error
+    return digest.hexdigest()
+
+
+def read_prepared(folder: str) -> Prepared:
+    path = os.path.join(folder, MANIFEST)
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+    except OSError as error:
+        raise InputError(
+            f"is no prepared corpus ({MANIFEST}: {error.strerror}); make one with `perceptron prepare`", folder
+        ) from error
+    except ValueError as error:
+        raise InputError(f"is damaged ({error}); prepare the corpus again", path) from error
+    if content.get("version") != VERSION:
+        raise InputError(f"has version {content.get('version')}, not {VERSION}; prepare the corpus again", path)
+    prepared = Prepared(folder, content)
+    for shard in prepared.shards:
+        file_path = os.path.join(folder, shard["file"])
+        if not os.path.isfile(file_path):
+            raise InputError("the shard is missing; prepare the corpus again", file_path)
+    return prepared
+
+
+def check_intact(prepared: Prepared) -> None:
+    """Refuse a shard that is not what was written."""
+    for shard in prepared.shards:
+        path = os.path.join(prepared.folder, shard["file"])
+        if file_checksum(path) != shard["sha256"]:
+            raise InputError("the shard was altered since it was prepared; prepare the corpus again", path)
+
+
+def check_files(files: Sequence[str]) -> None:
+    """Refuse a file that is not there before any work is done."""
+    for path in files:
+        if os.path.isdir(path):
+            raise InputError("is a folder; name the files in it", path)
+        if not os.path.exists(path):
+            raise InputError("there is no such file; check the name", path)
+
+
+def prepare(
+    task: Task,
+    files: Sequence[str],
+    shards: int,
+    seed: int,
+    folder: str,
+    cluster: Cluster,
+    tasks_done: Optional[TasksDone] = None,
+) -> Prepared:
+    """Run MRPrepare; the folder appears when all shards are in it."""
+    check_files(files)
+    if os.path.exists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+        raise UserError(f"{folder} exists already; choose another --output, or remove it")
+    parent = os.path.dirname(os.path.abspath(folder))
+    try:
+        os.makedirs(parent, exist_ok=True)
+        temporary = tempfile.mkdtemp(prefix=f".{os.path.basename(folder)}.", suffix=".tmp", dir=parent)
+    except OSError as error:
+        raise UserError(f"cannot write {folder}: {error.strerror}; check the folder and its permissions") from error
+    try:
+        content = _prepare_into(temporary, task, files, shards, seed, cluster, tasks_done)
+        with open(os.path.join(temporary, MANIFEST), "w", encoding="utf-8") as manifest:
+            json.dump(content, manifest, indent=1)
+        os.chmod(temporary, 0o755)
+        os.replace(temporary, folder)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return Prepared(folder, content)
+
+
+def _prepare_into(
+    folder: str,
+    task: Task,
+    files: Sequence[str],
+    shards: int,
+    seed: int,
+    cluster: Cluster,
+    tasks_done: Optional[TasksDone],
+) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as scratch, pieces(files) as manifest:
+        record = os.path.join(scratch, "task.json")
+        with open(record, "w", encoding="utf-8") as file:
+            json.dump(task.record, file)
+        arguments = ["--task", record, "--shards", str(shards), "--seed", str(seed), "--output", folder]
+        if task.python_path:
+            arguments += ["--python", os.path.abspath(task.python_path)]
+        more = {"tasks_done": tasks_done} if tasks_done else {}
+        output = run_job(MRPrepare, cluster, arguments, [manifest], **more)
+        built = sorted((record for _, record in output), key=lambda shard: shard["shard"])
+    return {
+        "version": VERSION,
+        "features": task.fingerprint,
+        "seed": seed,
+        "data": data_identity(files),
+        "sentences": sum(shard["sentences"] for shard in built),
+        "tokens": sum(shard["tokens"] for shard in built),
+        "shards": built,
+    }

@@ -1,0 +1,101 @@
+"""Running a job from the driver, on any of mrjob's runners, with its progress and with users' errors raised here."""
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing.pool import Pool
+from typing import Any, Callable, NamedTuple, Optional
+
+from mrjob.inline import InlineMRJobRunner
+from mrjob.job import MRJob
+from mrjob.local import LocalMRJobRunner, _pickle_safe
+
+from jobs.protocol import ERROR
+from perceptron_core.errors import UserError
+from perceptron_core.wire import encode_line
+
+RUNNERS = ("inline", "local")
+
+TasksDone = Callable[[int, int], None]  # (tasks done, tasks in all)
+
+
+class Cluster(NamedTuple):
+    """Where jobs run, and how."""
+
+    runner: str = "inline"
+    conf: Optional[str] = None  # an mrjob configuration file
+    reducers: Optional[int] = None
+
+    def arguments(self) -> list[str]:
+        arguments = ["-r", self.runner]
+        if self.conf:
+            arguments += ["-c", os.path.abspath(self.conf)]
+        if self.reducers:
+            arguments += ["-D", f"mapreduce.job.reduces={self.reducers}"]
+        return arguments
+
+
+def _ignore(done: int, total: int) -> None:
+    pass
+
+
+class _Inline(InlineMRJobRunner):
+    """mrjob's inline runner, saying how many tasks are done."""
+
+    tasks_done: TasksDone = staticmethod(_ignore)
+
+    def _run_multiple(self, funcs: Any, num_processes: Optional[int] = None) -> None:
+        tasks = list(funcs)
+        for number, task in enumerate(tasks, start=1):
+            task()
+            self.tasks_done(number, len(tasks))
+
+
+class _Local(LocalMRJobRunner):
+    """mrjob's local runner (a process a task, as many at a time as there are cores), saying how many are done."""
+
+    tasks_done: TasksDone = staticmethod(_ignore)
+
+    def _run_multiple(self, funcs: Any, num_processes: Optional[int] = None) -> None:
+        tasks = list(funcs)
+        with Pool(processes=self._opts["num_cores"]) as pool:  # leaving it ends the other tasks if one fails
+            results = [pool.apply_async(_pickle_safe, (task,)) for task in tasks]
+            for number, result in enumerate(results, start=1):
+                result.get()
+                self.tasks_done(number, len(tasks))
+
+
+_RUNNER_CLASSES = {"inline": _Inline, "local": _Local}
+
+
+def run_job(
+    job_class: type[MRJob],
+    cluster: Cluster,
+    arguments: Sequence[str],
+    inputs: Sequence[str],
+    tasks_done: TasksDone = _ignore,
+) -> Iterator[tuple[str, Any]]:
+    """Run the job and yield its output records; a user's error that a task found is raised first."""
+    logging.getLogger("mrjob").setLevel(logging.ERROR)  # it warns of every configuration file that is not there
+    job = job_class([*cluster.arguments(), *arguments, *inputs])
+    runner_class = type("Runner", (_RUNNER_CLASSES[cluster.runner],), {"tasks_done": staticmethod(tasks_done)})
+    job._runner_class = lambda: runner_class
+    with job.make_runner() as runner:
+        runner.run()
+        output = list(job.parse_output(runner.cat_output()))
+    errors = [record for key, record in output if key == ERROR]
+    if errors:
+        raise UserError(min(errors, key=lambda error: error["order"])["message"])
+    yield from output
+
+
+@contextmanager
+def pieces(files: Sequence[str]) -> Iterator[str]:
+    """A job's input that lists the files to read: a mapper reads its file itself, because sentences span lines."""
+    with tempfile.NamedTemporaryFile("wb", suffix=".pieces") as manifest:
+        for number, path in enumerate(files):
+            manifest.write(encode_line("piece", {"file": number, "path": os.path.abspath(path), "first": 0}) + b"\n")
+        manifest.flush()
+        yield manifest.name

@@ -1,0 +1,87 @@
+"""Running the predict and evaluate jobs: a model and files in, tagged text or a score out."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Optional
+
+from jobs.evaluate import LABELS, MREvaluate
+from jobs.predict import MRPredict
+from jobs.prepared import check_files
+from jobs.run_dir import open_model
+from jobs.runners import Cluster, TasksDone, pieces, run_job
+from perceptron_core.metrics import METRICS, Counts
+from perceptron_core.model import Model, write_model
+from perceptron_core.predictor import choose_weights
+
+
+def python_file(model_path: str, model: Model, given: Optional[str]) -> Optional[str]:
+    """Where the user's Python file is, if the model's features need one: as given, here, or beside the model."""
+    named = model.task["python"]
+    if not named:
+        return None
+    folder = model_path if os.path.isdir(model_path) else os.path.dirname(os.path.abspath(model_path))
+    beside = os.path.join(folder, named["file"])
+    here = named["file"]
+    return given or next((path for path in (here, beside) if os.path.isfile(path)), here)
+
+
+@contextmanager
+def model_arguments(path: str, weights: Optional[str], python: Optional[str]) -> Iterator[list[str]]:
+    """The jobs' arguments for a model as a user names it; a run directory's weights are put into one file."""
+    model = open_model(path)
+    which = weights or ("averaged" if "averaged" in model.rows.values else "last")
+    choose_weights(model, which)  # says so now if the model does not have them
+    arguments = ["--weights", which]
+    file = python_file(path, model, python)
+    if file:
+        arguments += ["--python", os.path.abspath(file)]
+    with tempfile.TemporaryDirectory() as scratch:
+        if os.path.isdir(path):
+            path = os.path.join(scratch, "model")
+            write_model(path, model)
+        yield ["--model", os.path.abspath(path), *arguments]
+
+
+def predict(
+    model: str,
+    files: Sequence[str],
+    weights: Optional[str],
+    python: Optional[str],
+    fmt: Optional[str],
+    cluster: Cluster,
+    **more: TasksDone,
+) -> Iterator[str]:
+    """The files' text, in order, with the guesses in it."""
+    check_files(files)
+    with model_arguments(model, weights, python) as arguments, pieces(files) as manifest:
+        if fmt:
+            arguments += ["--format", fmt]
+        output = run_job(MRPredict, cluster, arguments, [manifest], **more)
+        for _, text in sorted(output):
+            yield text
+
+
+def evaluate(
+    model: str,
+    files: Sequence[str],
+    weights: Optional[str],
+    python: Optional[str],
+    cluster: Cluster,
+    **more: TasksDone,
+) -> Counts:
+    """The counts of a model's guesses on files with gold labels."""
+    check_files(files)
+    with model_arguments(model, weights, python) as arguments, pieces(files) as manifest:
+        ((metric, record),) = run_job(MREvaluate, cluster, arguments, [manifest], **more)
+    return METRICS[metric].from_record(record)
+
+
+def evaluate_predicted(files: Sequence[str], metric: Optional[str], cluster: Cluster, **more: TasksDone) -> Counts:
+    """The counts of files whose last two columns are gold and guess; chunk labels are scored as spans."""
+    check_files(files)
+    with pieces(files) as manifest:
+        output: dict[str, Any] = dict(run_job(MREvaluate, cluster, [], [manifest], **more))
+    chosen = metric or ("spans" if output[LABELS] else "accuracy")
+    return METRICS[chosen].from_record(output[chosen])

@@ -1,0 +1,42 @@
+"""A held-out set that is scored after every epoch: read, encoded and numbered once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from perceptron_core.label_encodings import AS_IS, convert
+from perceptron_core.metrics import METRICS, Counts
+from perceptron_core.predictor import split_labels
+from perceptron_core.rows import Rows
+from perceptron_core.sequence_model import FeatureNumbers, SequenceModel
+from perceptron_core.settings import Settings
+from perceptron_core.task import Task
+
+
+class HeldOut:
+    def __init__(self, task: Task, files: Sequence[str]) -> None:
+        sentences = [sentence for path in files for sentence in task.read(path, "required")]
+        encoder = task.encoder()
+        encoded = encoder.encode(sentences)
+        self.task = task
+        self.numbers = FeatureNumbers()
+        self.block = self.numbers.number(encoded.lengths, np.zeros(0, np.int32), encoder.keys(encoded))
+        self.metric = METRICS[task.record["metric"]]
+        self.label_names = list(encoder.labels)
+        self.gold = [self._counted(sentence.labels or ()) for sentence in sentences]
+
+    def _counted(self, labels: Sequence[str]) -> Sequence[str]:
+        """Spans are counted in IOB2 whatever the encoding, since conlleval's rules do not know IOBES."""
+        encoding = self.task.encoding["train"]
+        if self.task.record["metric"] != "spans" or encoding in (AS_IS, "iob2"):
+            return labels
+        return convert(labels, encoding, "iob2")
+
+    def score(self, labels: Sequence[str], settings: Settings, weights: Rows) -> Counts:
+        """The counts of these weights' guesses against the gold labels."""
+        allowed = self.task.allowed_transitions(labels)
+        guesses = SequenceModel(labels, settings, weights, self.numbers, allowed).decode(self.block)
+        counts = self.metric()
+        for gold, guess in zip(self.gold, split_labels(labels, guesses, self.block.lengths)):
+            counts.add_sentence(gold, self._counted(guess))
+        return counts
