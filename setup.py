@@ -12,6 +12,7 @@ kernel = Extension(
     ["perceptron_core/kernels/native.pyx"],
     depends=[f"perceptron_core/kernels/{part}.pxi" for part in ("keys", "weights", "sequence", "merge")],
     extra_compile_args=["-O3", "-ffp-contract=off"],
+    define_macros=[("CYTHON_INLINE", "__inline__ __attribute__((always_inline))")],
     optional=True,
 )
 

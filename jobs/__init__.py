@@ -1,1 +1,8 @@
 """The MapReduce jobs, the loop that drives them, and the command line."""
+
+import os
+import sys
+
+if sys.version_info < (3, 12):
+    # mrjob imports distutils; by the standard library's own, not setuptools' stand-in, every process starts 0.1 s sooner.
+    os.environ.setdefault("SETUPTOOLS_USE_DISTUTILS", "stdlib")

@@ -226,7 +226,7 @@ class _Training:
         """Epoch after epoch, from the last whole one, until there is a reason to stop."""
         epoch = self.run.epochs()[-1]
         history = self.run.history(epoch)
-        self.run.write_history(history)
+        self.run.tidy(history)
         if epoch:
             self.listener.note(f"going on after epoch {epoch} of {self.run.path}")
         while True:

@@ -35,6 +35,7 @@ class Prepared(NamedTuple):
 
 def data_identity(files: Sequence[str]) -> list[dict[str, Any]]:
     """What the corpus is, whatever it is called and wherever it lies: size and checksum of each file, in order."""
+    check_files(files)
     return [{"bytes": os.path.getsize(path), "sha256": file_checksum(path)} for path in files]
 
 

@@ -50,14 +50,17 @@ class RunDir:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Only one process may train in a run directory; the lock ends with its process, however that ends."""
+        """Only one process may train in a run directory; the lock ends with its process, however that ends.
+
+        A POSIX lock, since the other kind (flock) lives on in the worker processes of a driver that was killed.
+        """
         try:
             lock = open(self.file(".lock"), "w")  # noqa: SIM115 - held open for as long as the lock is
         except OSError as error:
             raise UserError(f"cannot write to the run directory {self.path}: {error.strerror}") from error
         with lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise UserError(
                     f"the run directory {self.path} is in use by another process; "
@@ -106,7 +109,7 @@ class RunDir:
         return _read_json(os.path.join(self.epoch_dir(epoch), "stats.json"))["history"]
 
     def publish(self, epoch: int, weights: Model, average: Optional[Model], history: list[dict[str, Any]]) -> None:
-        """Make an epoch appear, whole; then drop the epochs that nobody needs any more."""
+        """Make an epoch appear, whole; then tidy up."""
         temporary = self.file(f".epoch-{epoch:04d}.tmp")
         if os.path.exists(temporary):
             shutil.rmtree(temporary)
@@ -120,11 +123,15 @@ class RunDir:
             os.rename(temporary, self.epoch_dir(epoch))
         except OSError as error:
             raise UserError(f"cannot write to the run directory {self.path}: {error.strerror}") from error
+        self.tidy(history)
+
+    def tidy(self, history: list[dict[str, Any]]) -> None:
+        """Bring the rest in line with the last epoch: its history, and no epochs that nobody needs any more."""
         self.write_history(history)
-        needed = {epoch, best_epoch(history)}
-        for old in self.epochs():
-            if old not in needed:
-                self._drop(old)
+        *earlier, _ = self.epochs()
+        for epoch in earlier:
+            if epoch != best_epoch(history):
+                self._drop(epoch)
 
     def _drop(self, epoch: int) -> None:
         """Out of sight by one rename, so that no half of it is ever taken for an epoch."""

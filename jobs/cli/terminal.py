@@ -26,9 +26,9 @@ def epoch_line(entry: dict[str, Any], best: Optional[float]) -> str:
 
 
 class Terminal(Listener):
-    def __init__(self, quiet: bool, out: TextIO = sys.stdout, bar: TextIO = sys.stderr) -> None:
-        self.quiet, self.out, self.bar = quiet, out, bar
-        self.show_bar = not quiet and bar.isatty()
+    def __init__(self, quiet: bool, out: Optional[TextIO] = None, bar: Optional[TextIO] = None) -> None:
+        self.quiet, self.out, self.bar = quiet, out or sys.stdout, bar or sys.stderr
+        self.show_bar = not quiet and self.bar.isatty()
         self.best: Optional[float] = None
         self.what, self.total, self.shown_at = "", 0, 0.0
 

@@ -18,6 +18,9 @@ cdef uint64_t FNV_PRIME = 0x100000001B3ULL
 cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15ULL
 cdef float NEVER = -INFINITY
 
+cdef enum:
+    MOST_DENSE = 64  # labels; beyond, rows are sparse
+
 
 cdef void *grown(void *memory, size_t size) except NULL:
     """realloc that raises."""

@@ -1,5 +1,55 @@
 # Sequences: first-order decoding, and online training by the violated constraints it finds.
 
+# The two loops that take the time. `width`, the number of labels rounded up to a multiple of 8, is a constant wherever
+# they are called with few labels, so that the compiler keeps a token's scores in vector registers.
+
+
+cdef inline void sum_rows(
+    Py_ssize_t n, const int32_t *starts, const int32_t *ids, const int32_t *row_of, const float *weights,
+    float *scores, Py_ssize_t width
+) noexcept nogil:
+    """scores[t][label] = sum of the weights of token t's features, in their order; dense rows."""
+    cdef Py_ssize_t t, j, c, row
+    cdef float total[MOST_DENSE]
+    for t in range(n):
+        for c in range(width):
+            total[c] = 0
+        for j in range(starts[t], starts[t + 1]):
+            row = row_of[ids[j]]
+            if row >= 0:
+                for c in range(width):
+                    total[c] += weights[row * width + c]
+        for c in range(width):
+            scores[t * width + c] = total[c]
+
+
+cdef inline void step_forward(
+    Py_ssize_t labels, const float *before, const float *into, const float *emit, float *now, float *best,
+    Py_ssize_t width
+) noexcept nogil:
+    """now[c] = max over p of (before[p] + into[p][c]) + emit[c]; `best` is room for one row."""
+    cdef Py_ssize_t p, c
+    cdef float base, candidate
+    for c in range(width):
+        best[c] = NEVER
+    for p in range(labels):
+        base = before[p]
+        if base == NEVER:
+            continue
+        for c in range(width):
+            candidate = base + into[p * width + c]
+            best[c] = candidate if candidate > best[c] else best[c]
+    for c in range(width):
+        now[c] = best[c] + emit[c]
+
+
+cdef inline void step_forward_dense(
+    Py_ssize_t labels, const float *before, const float *into, const float *emit, float *now, Py_ssize_t width
+) noexcept nogil:
+    cdef float best[MOST_DENSE]
+    step_forward(labels, before, into, emit, now, best, width)
+
+
 cdef enum Kind:  # what a part of Δ is a weight of
     EMISSION, PAIR, TRANSITION, STOP
 
@@ -66,7 +116,7 @@ cdef class SequenceKernel:
             for c in range(self.width):
                 self.score[p, c] = 0 if c < labels and self.allowed[p, c] else NEVER
         self.local = <float *>grown(NULL, labels * self.width * sizeof(float))
-        self.order = <float *>grown(NULL, (labels + 1) * sizeof(float))
+        self.order = <float *>grown(NULL, self.width * sizeof(float))
 
     def __dealloc__(self):
         free(self.emit)
@@ -99,10 +149,23 @@ cdef class SequenceKernel:
     cdef void score_tokens(self, Py_ssize_t n, const int32_t *starts, const int32_t *ids) noexcept nogil:
         """emit[t][label] = sum of the weights of token t's features, in their order."""
         cdef Py_ssize_t t, j
-        memset(self.emit, 0, n * self.width * sizeof(float))
-        for t in range(n):
-            for j in range(starts[t], starts[t + 1]):
-                self.emissions.add_scores(ids[j], self.emit + t * self.width)
+        cdef const int32_t *row_of = self.emissions.row_of
+        cdef const float *weights = self.emissions.weights
+        if not self.emissions.dense:
+            memset(self.emit, 0, n * self.width * sizeof(float))
+            for t in range(n):
+                for j in range(starts[t], starts[t + 1]):
+                    self.emissions.add_scores(ids[j], self.emit + t * self.width)
+        elif self.width == 8:
+            sum_rows(n, starts, ids, row_of, weights, self.emit, 8)
+        elif self.width == 16:
+            sum_rows(n, starts, ids, row_of, weights, self.emit, 16)
+        elif self.width == 24:
+            sum_rows(n, starts, ids, row_of, weights, self.emit, 24)
+        elif self.width == 32:
+            sum_rows(n, starts, ids, row_of, weights, self.emit, 32)
+        else:
+            sum_rows(n, starts, ids, row_of, weights, self.emit, self.width)
 
     cdef const float *transitions_at(self, Py_ssize_t t, const int32_t *starts, const int32_t *ids) noexcept nogil:
         """The scores label × label of stepping into token t: the transitions, plus its label-bigram features'."""
@@ -117,30 +180,27 @@ cdef class SequenceKernel:
 
     cdef void forward(self, Py_ssize_t n, const int32_t *pair_starts, const int32_t *pair_ids) noexcept nogil:
         """alpha[t][c]: the best score of a label sequence that ends in c at token t; -inf where the beam dropped it."""
-        cdef Py_ssize_t t, p, c, width = self.width
+        cdef Py_ssize_t t, c, width = self.width
         cdef const float *into
-        cdef const float *row
         cdef const float *before
+        cdef const float *emit
         cdef float *now
-        cdef float base, candidate
         for c in range(width):
             self.alpha[c] = self.score[self.labels, c] + self.emit[c]
         self.prune(self.alpha)
         for t in range(1, n):
             into = self.transitions_at(t, pair_starts, pair_ids)
-            before, now = self.alpha + (t - 1) * width, self.alpha + t * width
-            for c in range(width):
-                now[c] = NEVER
-            for p in range(self.labels):
-                base = before[p]
-                if base == NEVER:
-                    continue
-                row = into + p * width
-                for c in range(width):
-                    candidate = base + row[c]
-                    now[c] = candidate if candidate > now[c] else now[c]
-            for c in range(width):
-                now[c] += self.emit[t * width + c]
+            before, now, emit = self.alpha + (t - 1) * width, self.alpha + t * width, self.emit + t * width
+            if width == 8:
+                step_forward_dense(self.labels, before, into, emit, now, 8)
+            elif width == 16:
+                step_forward_dense(self.labels, before, into, emit, now, 16)
+            elif width == 24:
+                step_forward_dense(self.labels, before, into, emit, now, 24)
+            elif width == 32:
+                step_forward_dense(self.labels, before, into, emit, now, 32)
+            else:
+                step_forward(self.labels, before, into, emit, now, self.order, width)
             self.prune(now)
 
     cdef void prune(self, float *scores) noexcept nogil:

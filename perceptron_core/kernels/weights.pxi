@@ -26,7 +26,7 @@ cdef class WeightRows:
         self.labels = labels
         self.width = (labels + 7) // 8 * 8
         self.dense = dense
-        if dense and labels > 64:
+        if dense and labels > MOST_DENSE:
             raise ValueError("a dense row has a 64-bit mask")
         if labels > 65535:
             raise ValueError("more than 65,535 labels")
