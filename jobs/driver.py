@@ -75,15 +75,14 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     if plan.mixing not in MIXINGS:
         raise UserError(f"mixing: {plan.mixing!r} is not known; choose one of {', '.join(MIXINGS)}")
     plan.settings.check()
+    held_out = HeldOut(plan.task, plan.dev) if plan.dev else None  # a mistake in it is found before anything is written
     run = RunDir(plan.run_dir)
-    run.create()
-    with run.locked():
+    with run.opened():
         run.remove_leftovers()
         corpus = _corpus(plan, run, listener)
         config, start = _configure(plan, run, corpus)
         if plan.prepared:
             run.note_prepared(plan.prepared)
-        held_out = HeldOut(plan.task, plan.dev) if plan.dev else None
         if held_out is not None:
             unseen = sorted(set(held_out.label_names) - set(config["labels"]))
             if unseen:

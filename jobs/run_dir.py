@@ -42,14 +42,28 @@ class RunDir:
 
     # ------------------------------------------------------------ the run as a whole
 
-    def create(self) -> None:
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """The directory, made if need be, and locked; if a run is refused before it began, all of it goes again."""
+        is_new = not os.path.isdir(self.path)
         try:
             os.makedirs(self.path, exist_ok=True)
+            before = os.listdir(self.path)
         except OSError as error:
             raise UserError(f"cannot make the run directory {self.path}: {error.strerror}") from error
+        with self._locked():
+            try:
+                yield
+            except UserError:
+                if self.config() is None:
+                    for name in {".lock", "prepared"} - set(before):
+                        _remove(self.file(name))
+                    if is_new:
+                        os.rmdir(self.path)
+                raise
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         """Only one process may train in a run directory; the lock ends with its process, however that ends.
 
         A POSIX lock, since the other kind (flock) lives on in the worker processes of a driver that was killed.
@@ -81,8 +95,7 @@ class RunDir:
         """What a killed process was still writing."""
         for name in os.listdir(self.path):
             if name.startswith(".") and name.endswith(".tmp"):
-                path = self.file(name)
-                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+                _remove(self.file(name))
 
     def note_prepared(self, folder: str) -> None:
         """Remember where the corpus lies that was prepared elsewhere: feature names are looked up there."""
@@ -184,6 +197,13 @@ def open_model(path: str) -> Model:
     if run.config() is None:
         raise InputError("is no run directory (it has no config.json); give a model file or a run directory", path)
     return run.model()
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.unlink(path)
 
 
 def _read_json(path: str) -> Any:

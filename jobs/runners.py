@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from multiprocessing.pool import Pool
 from typing import Any, Callable, NamedTuple, Optional
 
+from mrjob.conf import load_opts_from_mrjob_conf
 from mrjob.inline import InlineMRJobRunner
 from mrjob.job import MRJob
 from mrjob.local import LocalMRJobRunner, _pickle_safe
+from yaml import YAMLError
 
 from jobs.protocol import ERROR
-from perceptron_core.errors import UserError
+from perceptron_core.errors import InputError, UserError
 from perceptron_core.wire import encode_line
 
 RUNNERS = ("inline", "local")
@@ -27,6 +29,16 @@ class Cluster(NamedTuple):
     runner: str = "inline"
     conf: Optional[str] = None  # an mrjob configuration file
     reducers: Optional[int] = None
+
+    def check(self) -> "Cluster":
+        """Itself, or a UserError if mrjob could not read its configuration."""
+        try:
+            if self.conf:
+                load_opts_from_mrjob_conf(self.runner, self.conf)
+        except (OSError, YAMLError) as error:
+            problem = getattr(error, "strerror", None) or " ".join(str(error).split())
+            raise InputError(f"is no mrjob configuration: {problem}; check the file given by -c", self.conf) from error
+        return self
 
     def arguments(self) -> list[str]:
         arguments = ["-r", self.runner]

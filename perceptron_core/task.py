@@ -22,7 +22,7 @@ from perceptron_core.features.encoding import Encoder
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.features.templates import Part, Template, parse_templates
 from perceptron_core.features.user_code import Extractor, checked_attribute, checked_extractor, load_functions
-from perceptron_core.label_encodings import ENCODINGS, convert, legal_transitions
+from perceptron_core.label_encodings import AS_IS, ENCODINGS, convert, legal_transitions
 from perceptron_core.metrics import METRICS
 
 DEFAULTS: dict[str, Any] = {
@@ -104,10 +104,11 @@ class Task:
     def read(
         self, path: str, labels: Labels, keep_text: bool = False, fmt: Optional[Format] = None
     ) -> Iterator[Sentence]:
-        """The sentences of a file, their labels in the encoding that is trained."""
+        """The sentences of a file, their labels in the encoding that is trained; as they are where they are optional,
+        since whoever only predicts has no use for them."""
         source, target = self.encoding["input"], self.encoding["train"]
         for sentence in read_sentences(path, fmt or self.format, keep_text=keep_text, labels=labels):
-            if source == target or sentence.labels is None:
+            if source == target or labels == "optional" or sentence.labels is None:
                 yield sentence
                 continue
             try:
@@ -178,6 +179,8 @@ def read_task(path: str) -> Task:
     if record["metric"] not in METRICS:
         raise InputError(f"unknown metric {record['metric']!r}; choose one of {', '.join(METRICS)}", path)
     record["encoding"] = _read_encoding(record["encoding"], path)
+    if record["legal_transitions"] and record["encoding"]["train"] == AS_IS:
+        raise InputError("`legal_transitions` needs to know the labels' `encoding`: iob1, iob2 or iobes", path)
     record["lookups"] = {
         name: read_lookup(_read_text(os.path.join(folder, file), path), os.path.join(folder, file))
         for name, file in record["lookups"].items()
@@ -245,8 +248,10 @@ def _check_kinds(record: dict[str, Any], path: str) -> None:
         if not isinstance(record[key], kind):
             names = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
             raise InputError(f"`{key}` is {record[key]!r}, but must be of the kind {names}", path)
-    for key in ("columns", "features", "labels"):
-        for value in record[key] or ():
+    texts = {key: list(record[key] or ()) for key in ("columns", "features", "labels", "format_options", "options")}
+    texts["lookups"] = [text for item in record["lookups"].items() for text in item]
+    for key, values in texts.items():
+        for value in values:
             if not isinstance(value, str):
                 raise InputError(f"`{key}` holds {value!r}, which is no text; put it in quotes", path)
     labels = record["labels"]

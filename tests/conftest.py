@@ -1,9 +1,17 @@
-"""Fixtures that several test files share."""
+"""Fixtures that several test files share: the real corpora, a tiny generated one, and the command line in this process."""
 
+import contextlib
+import io
 import os
+import random
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Callable, NamedTuple
 
 import pytest
+
+from jobs.cli.main import main
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +25,109 @@ def data() -> Path:
             pytest.fail(reason)
         pytest.skip(reason)
     return folder
+
+
+class Outcome(NamedTuple):
+    """How a command ended; text is as the command wrote it, carriage returns and all."""
+
+    code: int
+    out: str
+    err: str
+
+
+Perceptron = Callable[..., Outcome]
+
+
+@contextlib.contextmanager
+def _standard_input(text: str) -> Iterator[None]:
+    before = sys.stdin
+    sys.stdin = io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8", newline="")
+    try:
+        yield
+    finally:
+        sys.stdin = before
+
+
+@pytest.fixture(scope="session")
+def perceptron() -> Perceptron:
+    """Runs `perceptron ARGUMENTS` in this process; a defect (anything but a user's mistake) fails the test."""
+
+    def run(*arguments: object, stdin: str = "") -> Outcome:
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+        with _standard_input(stdin), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = main([str(argument) for argument in arguments])
+            except SystemExit as stop:  # argparse: --help, or arguments that it refuses
+                code = int(stop.code or 0)
+        texts = [stream.buffer.getvalue().decode() for stream in (out, err)]
+        return Outcome(code, *texts)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def must(perceptron: Perceptron) -> Callable[..., str]:
+    """Runs a command that has to succeed, and returns what it printed."""
+
+    def run(*arguments: object, stdin: str = "") -> str:
+        outcome = perceptron(*arguments, stdin=stdin)
+        assert outcome.code == 0, outcome.err
+        return outcome.out
+
+    return run
+
+
+# ---------------------------------------------------------------- a tiny corpus: word, part of speech, chunk
+
+NOUNS = ("time", "flies", "arrow", "кот", "собака", "时间", "中国", "Ёж", "naïveté", "x-ray")
+VERBS = ("flies", "like", "спит", "喜欢", "saw", "time")
+ADJECTIVES = ("red", "старый", "大", "fast")
+DETERMINERS = ("the", "a", "эта")
+TASK = """\
+columns: [word, pos, chunk]
+predict: chunk
+encoding: iob2
+metric: spans
+features:
+  - word[-1..1]
+  - pos[-1..0] & pos[0..1]
+  - suffix2[0]
+  - shape[0]
+"""
+
+
+def _sentence(choose: random.Random) -> list[tuple[str, str, str]]:
+    """Phrases whose kind cannot always be told from the words, so that no training separates them."""
+    tokens = []
+    for _ in range(choose.randint(1, 3)):
+        kind = choose.choice(("NP", "NP", "NP", "名"))
+        words = [(choose.choice(DETERMINERS), "DT")] * choose.randint(0, 1)
+        words += [(choose.choice(ADJECTIVES), "JJ")] * choose.randint(0, 1)
+        words.append((choose.choice(NOUNS), "NN"))
+        tokens += [(*word, f"{'I' if i else 'B'}-{kind}") for i, word in enumerate(words)]
+        tokens.append((choose.choice(VERBS), "VB", "B-VP"))
+    return [*tokens, (".", ".", "O")]
+
+
+def _text(sentences: Sequence[Sequence[Sequence[str]]]) -> str:
+    return "\n".join("".join(" ".join(token) + "\n" for token in sentence) for sentence in sentences)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.txt (50 sentences), dev.txt (20) and task.yaml; tests only read it."""
+    folder = tmp_path_factory.mktemp("corpus")
+    choose = random.Random(2010)
+    (folder / "train.txt").write_text(_text([_sentence(choose) for _ in range(50)]), encoding="utf-8")
+    (folder / "dev.txt").write_text(_text([_sentence(choose) for _ in range(20)]), encoding="utf-8")
+    (folder / "task.yaml").write_text(TASK, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory, must: Callable[..., str]) -> Path:
+    """A run on the corpus: three shards, mixed uniformly, three epochs with a dev set; tests only read it."""
+    run = tmp_path_factory.mktemp("trained") / "run"
+    options = ("--shards", 3, "--mixing", "uniform", "--epochs", 3, "--dev", corpus / "dev.txt")
+    must("train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run, *options)
+    return run

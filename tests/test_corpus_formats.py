@@ -1,8 +1,5 @@
 """The registry of corpus formats: what is refused, and what holds for every format."""
 
-import os
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +9,6 @@ from perceptron_core.corpus.conllu import FIELDS
 from perceptron_core.corpus.format import split_fields
 from perceptron_core.errors import UserError
 
-DATA = Path(os.environ.get("PERCEPTRON_DATA") or Path(__file__).parents[2] / "shared" / "data")
 COLUMNS = {"columns": ["form", "upos"], "conllu": ["form"], "word_tag": ["form"], "raw": ["form"]}
 
 
@@ -170,10 +166,8 @@ def test_fields_are_what_is_between_spaces_and_tabs(line):
         ("brown/dev.txt.gz", make_format("columns", ["word", "tag"], "tag"), 5734, None),
     ],
 )
-def test_real_corpora(file, fmt, sentences, tokens):
-    path = DATA / file
-    if not path.exists():
-        pytest.skip(f"{path} is missing")
+def test_real_corpora(data, file, fmt, sentences, tokens):
+    path = data / file
     corpus = list(read_sentences(path, fmt))
     assert len(corpus) == sentences
     assert tokens in (None, sum(len(sentence.labels) for sentence in corpus))

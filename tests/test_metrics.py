@@ -2,9 +2,7 @@
 
 import itertools
 import json
-import os
 import random
-from pathlib import Path
 
 import msgpack
 import pytest
@@ -15,7 +13,6 @@ from perceptron_core.errors import UserError
 from perceptron_core.label_encodings import convert
 from perceptron_core.metrics import METRICS, AccuracyCounts, SpanCounts, metric_named
 
-DATA = Path(os.environ.get("PERCEPTRON_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 CONLLEVAL_CASES = ["corner-hyphen", "corner-nogold", "corner-none", "corner-nopred", "iob1", "iob2", "wild"]
 
 LABELS = ["O", "B-NP", "I-NP", "B-ЛИЦ", "I-ЛИЦ", "I-A-B", "E-NP", "S-人名", "NN", "", "."]
@@ -346,10 +343,8 @@ def read_columns(path):
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("case", CONLLEVAL_CASES)
-def test_the_original_script_printed_the_same(case):
-    folder = DATA / "conlleval"
-    if not folder.is_dir():
-        pytest.skip(f"no {folder}")
+def test_the_original_script_printed_the_same(data, case):
+    folder = data / "conlleval"
     sentences = read_columns(folder / f"{case}.txt")
     random.Random(7).shuffle(sentences)
     counts = SpanCounts()

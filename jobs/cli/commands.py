@@ -21,6 +21,7 @@ from jobs.tagging import evaluate, evaluate_predicted, predict, python_file
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.kernels import COMPILED
+from perceptron_core.metrics import SpanCounts
 from perceptron_core.model import Model, write_model
 from perceptron_core.predictor import choose_weights
 from perceptron_core.settings import Settings
@@ -32,7 +33,7 @@ Arguments = argparse.Namespace
 
 
 def _cluster(arguments: Arguments) -> Cluster:
-    return Cluster(arguments.runner, arguments.conf, arguments.reducers)
+    return Cluster(arguments.runner, arguments.conf, arguments.reducers).check()
 
 
 def _require(arguments: Arguments, *names: str) -> None:
@@ -125,7 +126,10 @@ def _local_files(names: list[str]) -> Iterator[list[str]]:
         path = os.path.join(scratch, "standard-input")
         with open(path, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        yield [path if name == "-" else name for name in names]
+        try:
+            yield [path if name == "-" else name for name in names]
+        except UserError as error:
+            raise UserError(str(error).replace(path, "standard input")) from error
 
 
 @contextlib.contextmanager
@@ -135,7 +139,8 @@ def _output(name: str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with written_atomically(name) as file:
+    is_device = os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)
+    with open(name, "wb") if is_device else written_atomically(name) as file:  # /dev/null must stay what it is
         yield file
 
 
@@ -152,8 +157,11 @@ def run_evaluate(arguments: Arguments) -> None:
         raise UserError("give MODEL and GOLD files, or --predicted FILE...")
     if arguments.json:
         print(json.dumps(counts.score(), indent=1))
-    else:
-        print(counts.report(), end="")
+        return
+    print(counts.report(), end="", flush=True)
+    if isinstance(counts, SpanCounts):  # on standard error, so that the report stays conlleval's
+        share = 100 * counts.score()["sentence_accuracy"]
+        print(f"sentences right: {counts.correct_sentences} of {counts.sentences} ({share:.2f} %)", file=sys.stderr)
 
 
 def _named_model(arguments: Arguments) -> tuple[Model, str, dict[int, str]]:

@@ -1,0 +1,345 @@
+"""The compiled kernel against the reference, bit for bit, on random problems; and both against the definitions."""
+
+import itertools
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from perceptron_core import kernels
+from perceptron_core.decoders import DECODERS
+from perceptron_core.features.feature_set import FeatureSet, template_key, template_seed
+from perceptron_core.features.templates import CRFPP, NAMES, Part, Template, boundary_value
+from perceptron_core.hashing import hash_string, mix
+from perceptron_core.kernels import reference
+from perceptron_core.learners import LEARNERS
+from perceptron_core.sequence_model import FeatureBlock
+from perceptron_core.settings import Settings
+from perceptron_core.violations import UPDATES
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@pytest.fixture(scope="module")
+def native() -> Any:
+    if kernels.native is None:
+        reason = "the compiled kernel was not built; install a C compiler and the package again"
+        if os.environ.get("CI") or os.environ.get("PERCEPTRON_CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return kernels.native
+
+
+def assert_same(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> None:
+    """Equal types, shapes and bytes."""
+    assert len(ours) == len(theirs)
+    for a, b in zip(ours, theirs):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        assert a.tobytes() == b.tobytes(), (a, b)
+
+
+# ---------------------------------------------------------------- keys
+
+
+@given(st.lists(st.none() | st.text(st.characters())))
+@example([None, "", "Москва", "北京大学", "\ud800", "a\udfffb", "\0", "😀", "naïve"])
+def test_hashes_are_equal(native: Any, strings: list[Optional[str]]) -> None:
+    hashes = native.hash_strings(strings)
+    assert_same([hashes], [reference.hash_strings(strings)])
+    assert hashes.tolist() == [0 if s is None else hash_string(s) for s in strings]
+
+
+def random_templates(random: np.random.Generator, columns: int, attributes: int) -> list[Template]:
+    templates = []
+    for number in range(int(random.integers(1, 6))):
+        parts = tuple(
+            Part(f"column{random.integers(columns)}", f"attribute{random.integers(attributes)}", int(offset))
+            for offset in random.integers(-5, 6, int(random.integers(0, 4)))
+        )
+        text = f"U{number}:" + "/".join("%x[0,0]" for _ in parts)
+        templates.append(
+            Template(text, parts, False, CRFPP)
+            if random.random() < 0.3
+            else Template(" & ".join(["template", *map(str, parts)]) + str(number), parts, False, NAMES)
+        )
+    return templates
+
+
+@settings(deadline=None, max_examples=60)
+@given(SEEDS)
+def test_composed_keys_are_equal_and_as_defined(native: Any, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    columns, attributes = int(random.integers(1, 4)), int(random.integers(1, 4))
+    features = FeatureSet(random_templates(random, columns, attributes), [f"column{c}" for c in range(columns)])
+    lengths = random.integers(0, 5, int(random.integers(0, 5))).astype(np.int32)
+    # a type's attribute is a string, or None, by which no feature fires
+    texts = [
+        [[None if random.random() < 0.2 else f"{c}.{a}.{i}" for a in range(len(names))] for i in range(3)]
+        for c, names in enumerate(features.attributes)
+    ]
+    tables = [reference.hash_strings([text for row in rows for text in row]) for rows in texts]
+    ids = [random.integers(0, 3, int(lengths.sum())).astype(np.int32) for _ in features.columns]
+
+    composed = native.compose_keys(features.unigrams, lengths, ids, tables)
+    assert_same(composed, reference.compose_keys(features.unigrams, lengths, ids, tables))
+
+    expected, begin = [], 0
+    for length in lengths.tolist():
+        for t in range(length):
+            keys = []
+            for template in features.templates:
+                values: list[Optional[str]] = []
+                for part in template.parts:
+                    at, c = t + part.offset, features.columns.index(part.column)
+                    if 0 <= at < length:
+                        attribute = features.attributes[c].index(part.attribute)
+                        values.append(texts[c][ids[c][begin + at]][attribute])
+                    else:
+                        values.append(boundary_value(template.style, at if at < 0 else at - length + 1))
+                if None not in values:
+                    keys.append(template_key(template, values))
+            expected.append(keys)
+        begin += length
+    starts, keys = composed
+    assert [keys[a:b].tolist() for a, b in zip(starts, starts[1:])] == expected
+
+
+def test_a_key_depends_on_the_order_of_its_values() -> None:
+    template = Template("word[0] & word[1]", (Part("word", "identity", 0), Part("word", "identity", 1)), False, NAMES)
+    assert template_key(template, ["a", "b"]) != template_key(template, ["b", "a"])
+    assert template_key(template, ["a", "b"]) == mix(
+        mix(template_seed(template), hash_string("a")), hash_string("b")
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(SEEDS, st.integers(0, 3000), st.sampled_from([2**64, 2**12, 3]))
+def test_key_tables_are_equal(native: Any, seed: int, size: int, spread: int) -> None:
+    random = np.random.default_rng(seed)
+    keys = random.integers(1, spread, size, dtype=np.uint64, endpoint=spread < 2**64)
+    if seed % 2:
+        keys = keys << np.uint64(40)  # equal low bits: one long run of probes
+        keys[keys == 0] = 7
+    compiled, plain = native.KeyTable(), reference.KeyTable()
+    cuts = np.sort(random.integers(0, size + 1, 2)).tolist()
+    for piece in np.split(keys, cuts):
+        assert_same([compiled.intern(piece)], [plain.intern(piece)])
+        assert len(compiled) == len(plain)
+    assert_same([compiled.keys()], [plain.keys()])
+    assert_same([compiled.keys(len(plain) // 2)], [plain.keys(len(plain) // 2)])
+    others = np.append(keys[: size // 2], random.integers(1, 2**64, 20, dtype=np.uint64))
+    assert_same([compiled.find(others)], [plain.find(others)])
+
+
+def sorted_rows(random: np.random.Generator, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    count = int(random.integers(0, most + 1))
+    keys = np.sort(random.choice(12, count, replace=False)).astype(np.uint64) << np.uint64(60)
+    rows = [np.sort(random.choice(5, int(random.integers(1, 5)), replace=False)) for _ in keys]
+    starts = np.append(0, np.cumsum([len(row) for row in rows])).astype(np.int64)
+    return keys, starts, _flat(rows)
+
+
+def _flat(rows: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.zeros(0, np.int64), *rows]).astype(np.uint32)
+
+
+@given(SEEDS, st.sampled_from([0, 8]), st.sampled_from([0, 8]))
+def test_unions_are_equal(native: Any, seed: int, most_left: int, most_right: int) -> None:
+    random = np.random.default_rng(seed)
+    left, right = sorted_rows(random, most_left), sorted_rows(random, most_right)
+    united = native.unite_two(*left, *right)
+    assert_same(united, reference.unite_two(*left, *right))
+
+    def pairs(keys: np.ndarray, starts: np.ndarray, labels: np.ndarray) -> list[tuple[int, int]]:
+        return list(zip(np.repeat(keys, np.diff(starts)).tolist(), labels.tolist()))
+
+    everything = pairs(*united[:3])
+    assert everything == sorted({*pairs(*left), *pairs(*right)})
+    assert [everything[i] for i in united[3]] == pairs(*left)
+    assert [everything[i] for i in united[4]] == pairs(*right)
+
+
+# ---------------------------------------------------------------- sequences
+
+
+class Problem(NamedTuple):
+    """Sentences, and the weights that training starts from."""
+
+    labels: int
+    dense: bool
+    features: int
+    pairs: int
+    block: FeatureBlock
+    emission_weights: np.ndarray
+    pair_weights: np.ndarray
+    transition_weights: np.ndarray
+    allowed: np.ndarray
+
+
+class Switches(NamedTuple):
+    transitions: bool = True
+    start_stop: bool = True
+    with_pairs: bool = True
+    forbidden: bool = True
+    dense: bool = True
+
+
+def random_weights(random: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """Zeros, halves (which tie) and awkward fractions."""
+    choice = random.integers(0, 3, shape)
+    halves, fractions = random.integers(-3, 4, shape) / 2, random.normal(size=shape)
+    return np.where(choice == 0, 0, np.where(choice == 1, halves, fractions)).astype(np.float32)
+
+
+def random_problem(random: np.random.Generator, switches: Switches, labels: int) -> Problem:
+    features, pairs = 6, 3 if switches.with_pairs else 0
+    lengths = random.integers(0, 5, 5).astype(np.int32)  # an empty sentence among them is passed over
+    tokens = int(lengths.sum())
+
+    def numbered(most: int, kinds: int) -> tuple[np.ndarray, np.ndarray]:
+        sizes = random.integers(0, most + 1, tokens) if kinds else np.zeros(tokens, int)
+        starts = np.append(0, np.cumsum(sizes)).astype(np.int32)
+        return starts, random.integers(0, max(kinds, 1), int(starts[-1])).astype(np.int32)  # repeated ones, too
+
+    gold = random.integers(0, labels, tokens).astype(np.int32)
+    block = FeatureBlock(lengths, gold, *numbered(4, features), *numbered(2, pairs))
+    allowed = np.ones((labels + 2, labels), np.uint8)
+    if switches.forbidden:
+        allowed = (random.random(allowed.shape) < random.choice([0.1, 0.7])).astype(np.uint8)
+    loaded = random_weights(random, (labels + 2, labels))
+    if not switches.transitions:
+        loaded[:labels] = 0
+    if not switches.start_stop:
+        loaded[labels:] = 0
+    return Problem(
+        labels,
+        switches.dense,
+        features,
+        pairs,
+        block,
+        random_weights(random, (features, labels)),
+        random_weights(random, (pairs * labels, labels)),
+        loaded,
+        allowed,
+    )
+
+
+def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[str, list[np.ndarray]]:
+    """Everything that a kernel says about the problem after two passes over it."""
+
+    def rows(weights: np.ndarray) -> Any:
+        made = kernel.WeightRows(problem.labels, problem.dense)
+        made.reserve(len(weights))
+        there = [np.flatnonzero(row).astype(np.uint32) for row in weights]
+        starts = np.append(0, np.cumsum([len(labels) for labels in there])).astype(np.int64)
+        values = np.concatenate([np.zeros(0, np.float32), *(row[row != 0] for row in weights)])
+        made.load(np.arange(len(weights), dtype=np.int32), starts, _flat(there), values.astype(np.float32))
+        return made
+
+    emissions, pairs = rows(problem.emission_weights), rows(problem.pair_weights)
+    sequences = kernel.SequenceKernel(problem.labels, emissions, pairs, chosen, problem.allowed)
+    sequences.load_transitions(problem.transition_weights)
+    before = sequences.decode(problem.block)
+    counts = [sequences.train(problem.block), sequences.train(problem.block)]
+
+    def touched(weights: Any) -> list[np.ndarray]:
+        features, labels, *values = weights.touched_entries()
+        order = np.lexsort((labels, features))  # a sparse row keeps its labels in the order in which they came
+        return [column[order] for column in (features, labels, *values)]
+
+    return {
+        "decoded before": [before],
+        "counts": [np.array(counts)],
+        "emissions": touched(emissions),
+        "pairs": touched(pairs),
+        "transitions": list(sequences.transition_state()),
+        "decoded after": [sequences.decode(problem.block)],
+    }
+
+
+def assert_kernels_agree(native: Any, problem: Problem, chosen: Settings) -> dict[str, list[np.ndarray]]:
+    compiled, plain = train_and_decode(native, problem, chosen), train_and_decode(reference, problem, chosen)
+    for name, arrays in compiled.items():
+        assert_same(arrays, plain[name])
+    return compiled
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_training_and_decoding_are_equal(native: Any, learner: str, decoder: str, update: str) -> None:
+    """Every combination of learner, decoder, update and the switches of the model."""
+    moved = 0
+    for number, values in enumerate(itertools.product([False, True], repeat=5)):
+        switches = Switches(*values)
+        random = np.random.default_rng([number, len(learner), len(decoder), len(update)])
+        problem = random_problem(random, switches, int(random.integers(1, 7)))
+        chosen = Settings(learner, 0.3, decoder, 2, update, 1, True, switches.transitions, switches.start_stop)
+        moved += int(assert_kernels_agree(native, problem, chosen)["counts"][0][:, 1].sum())
+    assert moved > 32  # the comparison is of trained weights, not of nothing
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    SEEDS,
+    st.builds(Switches, *[st.booleans()] * 5),
+    st.integers(1, 9),
+    st.sampled_from(list(LEARNERS)),
+    st.sampled_from(list(DECODERS)),
+    st.sampled_from(list(UPDATES)),
+    st.integers(1, 10),
+    st.sampled_from([0.01, 1.0, 3.7]),
+)
+def test_random_problems_are_equal(
+    native: Any,
+    seed: int,
+    switches: Switches,
+    labels: int,
+    learner: str,
+    decoder: str,
+    update: str,
+    beam: int,
+    aggressiveness: float,
+) -> None:
+    problem = random_problem(np.random.default_rng(seed), switches, labels)
+    model = {"transitions": switches.transitions, "start_stop": switches.start_stop}
+    chosen = Settings(learner, aggressiveness, decoder, beam, update, **model)
+    assert_kernels_agree(native, problem, chosen)
+
+
+@pytest.mark.parametrize("labels, dense", [(64, True), (65, False), (190, False)])
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_large_label_sets_are_equal(native: Any, labels: int, dense: bool, decoder: str) -> None:
+    random = np.random.default_rng(labels)
+    problem = random_problem(random, Switches(dense=dense), labels)
+    assert_kernels_agree(native, problem, Settings(learner="pa", decoder=decoder, beam=5))
+
+
+def test_a_dense_row_has_at_most_64_labels(native: Any) -> None:
+    with pytest.raises(ValueError, match="64-bit mask"):
+        native.WeightRows(65, True)
+
+
+def test_a_weight_that_returns_to_its_old_value_took_part(native: Any) -> None:
+    """Two sentences that undo each other: touched, although nothing has changed in the end."""
+    block = FeatureBlock(
+        np.array([1, 1], np.int32),
+        np.array([1, 0], np.int32),
+        np.array([0, 1, 2], np.int32),
+        np.array([0, 0], np.int32),
+        np.zeros(3, np.int32),
+        np.zeros(0, np.int32),
+    )
+    plain = Settings(transitions=False, start_stop=False)
+    for kernel in (native, reference):
+        emissions, pairs = kernel.WeightRows(2, True), kernel.WeightRows(2, True)
+        emissions.reserve(1)
+        sequences = kernel.SequenceKernel(2, emissions, pairs, plain, np.ones((4, 2), np.uint8))
+        assert sequences.train(block) == (2, 2, 2)
+        features, labels, weights, lags = emissions.touched_entries()
+        assert (features.tolist(), labels.tolist(), weights.tolist()) == ([0, 0], [0, 1], [0.0, 0.0])
+        assert lags.tolist() == [1.0, -1.0]  # the second example's change, after one was seen

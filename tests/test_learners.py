@@ -1,0 +1,333 @@
+"""Training one shard through the mixing is a textbook structured perceptron (or PA), written here with dicts."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+import pytest
+
+from perceptron_core.corpus import Sentence
+from perceptron_core.epoch import EpochStats, ShardEpoch
+from perceptron_core.errors import UserError
+from perceptron_core.features.feature_set import template_key
+from perceptron_core.hashing import hash_string, mix
+from perceptron_core.learners import LEARNERS
+from perceptron_core.mixing import MIXINGS, ShardStep, add_average, apply, averaged_rows
+from perceptron_core.mixing import mix as mix_shards
+from perceptron_core.rows import Rows, empty
+from perceptron_core.settings import Settings
+from perceptron_core.shards import ShardContent, write_shard
+from perceptron_core.task import Task, read_task
+
+LABELS = ["дело", "имя", "名"]
+TASK = """
+columns: [word, label]
+predict: label
+features: ["word[0]", "word[-1]", "suffix2[0]", "label[-1] & word[0]"]
+"""
+
+Phi = Counter  # (key, label number) → how often
+
+
+class Trained(NamedTuple):
+    weights: dict[tuple[int, int], float]
+    averaged: dict[tuple[int, int], float]
+    stats: list[EpochStats]
+
+
+def make_task(folder: Path, text: str = TASK) -> Task:
+    path = folder / "task.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_task(str(path))
+
+
+def sentence(*tokens: tuple[str, str]) -> Sentence:
+    words, labels = zip(*tokens)
+    return Sentence((list(words),), list(labels), 1)
+
+
+def random_corpus(seed: int, sentences: int = 25) -> list[Sentence]:
+    """Words that tell something, not everything, about their labels."""
+    random = np.random.default_rng(seed)
+    words = ["Иван", "пошёл", "в", "北京", "大学", "лес", "x", "да"]
+    corpus = []
+    for _ in range(sentences):
+        chosen = random.integers(0, len(words), int(random.integers(1, 6)))
+        noise = random.integers(0, 4, len(chosen)) == 0
+        labels = np.where(noise, random.integers(0, 3, len(chosen)), chosen % 3)
+        corpus.append(sentence(*((words[w], LABELS[c]) for w, c in zip(chosen, labels))))
+    return corpus
+
+
+def shard_records(task: Task, sentences: Sequence[Sentence], shard: int = 0, shards: int = 1) -> list[Any]:
+    """The records of a shard with its sentences in this order, as they are."""
+    encoder = task.encoder()
+    encoded = encoder.encode(sentences)
+    tables = [table.rows() for table in encoder.tables]
+    content = ShardContent(encoded, tables, encoder.extra.rows(), list(encoder.labels))
+    identity = {"shard": shard, "shards": shards, "seed": 1, "features": task.fingerprint}
+    return list(write_shard(content, task.features.unigrams.widths, identity))
+
+
+def entries(rows: Rows, column: str) -> dict[tuple[int, int], float]:
+    return dict(zip(zip(rows.entry_keys().tolist(), rows.labels.tolist()), rows.values[column].tolist()))
+
+
+def train_one_shard(task: Task, records: Sequence[Any], settings: Settings, mixing: str, epochs: int) -> Trained:
+    weights, sums, all_stats = empty(weight="f4"), empty(sum="f8"), []
+    for _ in range(epochs):
+        epoch = ShardEpoch(task, LABELS, settings, weights)
+        for kind, record in records:
+            epoch.take(kind, record)
+        header, rows = epoch.finish()
+        stats = epoch.stats
+        step = ShardStep(header["shard"], header["shards"], "here", stats.updates, stats.examples, rows)
+        mixed = mix_shards(mixing, weights, [step])
+        sums = add_average(sums, weights, mixed)
+        weights = apply(weights, mixed)
+        all_stats.append(stats)
+    both = averaged_rows(weights, sums, epochs)
+    exact = both.with_values(averaged=sums.values["sum"] / epochs)
+    return Trained(entries(weights, "weight"), entries(exact, "averaged"), all_stats)
+
+
+# ---------------------------------------------------------------- the textbook
+
+
+def transition_key(before: int, after: int) -> int:
+    return mix(mix(hash_string("transition"), hash_string(LABELS[before])), hash_string(LABELS[after]))
+
+
+class Textbook:
+    """Dicts, a Viterbi with the scores' float32, whole feature vectors, and Collins's average of all weights."""
+
+    def __init__(self, task: Task, settings: Settings) -> None:
+        self.task, self.settings = task, settings
+        self.weights: dict[tuple[int, int], np.float32] = {}
+        self.total: Counter = Counter()
+        self.examples = 0
+
+    def token_keys(self, words: Sequence[str], t: int, bigram: bool) -> list[int]:
+        encoder = self.task.encoder()
+        keys = []
+        for template in self.task.features.templates:
+            if template.bigram != bigram:
+                continue
+            values = []
+            for part in template.parts:
+                at = t + part.offset
+                if 0 <= at < len(words):
+                    values.append(encoder.attribute(0, part.attribute)(words[at]))
+                else:
+                    values.append(f"<{at if at < 0 else at - len(words) + 1:+d}>")
+            if None not in values:
+                keys.append(template_key(template, values))
+        return keys
+
+    def step_features(self, features: Any, t: int, before: int, after: int) -> list[tuple[int, int]]:
+        """What stepping from a label to a label at token t > 0 adds."""
+        found = []
+        if self.settings.transitions:
+            found.append((transition_key(before, after), after))
+        return found + [(mix(key, hash_string(LABELS[before])), after) for key in features[t][1]]
+
+    def end_features(self, name: str, label: int) -> list[tuple[int, int]]:
+        return [(mix(hash_string(name), hash_string(LABELS[label])), label)] if self.settings.start_stop else []
+
+    def phi(self, features: Any, labels: Sequence[int]) -> Phi:
+        counts: Phi = Counter(self.end_features("start", labels[0]))
+        for t, label in enumerate(labels):
+            counts.update((key, label) for key in features[t][0])
+            if t:
+                counts.update(self.step_features(features, t, labels[t - 1], label))
+        counts.update(self.end_features("stop", labels[-1]))
+        return counts
+
+    def score(self, found: Sequence[tuple[int, int]]) -> np.float32:
+        total = np.float32(0)
+        for entry in found:
+            total = total + self.weights.get(entry, np.float32(0))
+        return total
+
+    def viterbi(self, features: Any) -> list[int]:
+        labels = range(len(LABELS))
+        best: dict[int, tuple[np.float32, list[int]]] = {}
+        for t, (keys, _) in enumerate(features):
+            emission = [self.score([(key, c) for key in keys]) for c in labels]
+            if t == 0:
+                best = {c: (self.score(self.end_features("start", c)) + emission[c], [c]) for c in labels}
+                continue
+            grown = {}
+            for c in labels:
+                steps = [(best[p][0] + self.score(self.step_features(features, t, p, c)), -p) for p in labels]
+                top, p = max(steps)  # of equals the lowest label
+                grown[c] = (top + emission[c], [*best[-p][1], c])
+            best = grown
+        ends = [(best[c][0] + self.score(self.end_features("stop", c)), -c) for c in labels]
+        return best[-max(ends)[1]][1]
+
+    def train_on(self, words: Sequence[str], gold: list[int]) -> bool:
+        features = [[self.token_keys(words, t, bigram) for bigram in (False, True)] for t in range(len(words))]
+        guess = self.viterbi(features)
+        if guess != gold:
+            delta = self.phi(features, gold)
+            delta.subtract(self.phi(features, guess))
+            margin = math.fsum(count * float(self.weights.get(e, np.float32(0))) for e, count in delta.items())
+            norm = sum(count * count for count in delta.values())
+            loss = sum(a != b for a, b in zip(gold, guess))
+            c = self.settings.aggressiveness
+            tau = {
+                "perceptron": lambda: 1.0,
+                "pa": lambda: (loss - margin) / norm,
+                "pa1": lambda: min(c, (loss - margin) / norm),
+                "pa2": lambda: (loss - margin) / (norm + 1 / (2 * c)),
+            }[self.settings.learner]()
+            for entry, count in delta.items():
+                if count:
+                    old = float(self.weights.get(entry, np.float32(0)))
+                    self.weights[entry] = np.float32(old + tau * count)
+        self.examples += 1
+        for entry, weight in self.weights.items():
+            self.total[entry] += float(weight)
+        return guess != gold
+
+    def train(self, corpus: Sequence[Sentence]) -> int:
+        return sum(self.train_on(s.columns[0], [LABELS.index(label) for label in s.labels or ()]) for s in corpus)
+
+
+def assert_equal_models(trained: Trained, textbook: Textbook) -> None:
+    assert any(textbook.weights.values())
+    ours = {entry: weight for entry, weight in trained.weights.items() if weight}
+    assert ours == {entry: float(weight) for entry, weight in textbook.weights.items() if weight}
+    for entry, total in textbook.total.items():
+        assert trained.averaged[entry] == pytest.approx(total / textbook.examples, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("model", [(True, True), (True, False), (False, True), (False, False)])
+def test_one_shard_is_the_textbook(tmp_path: Path, learner: str, model: tuple[bool, bool]) -> None:
+    task, corpus = make_task(tmp_path), random_corpus(3)
+    settings = Settings(learner, 0.05, transitions=model[0], start_stop=model[1])
+    textbook = Textbook(task, settings)
+    errors = [textbook.train(corpus) for _ in range(3)]
+    trained = train_one_shard(task, shard_records(task, corpus), settings, "uniform", 3)
+    assert [stats.errors for stats in trained.stats] == errors
+    assert [stats.updates for stats in trained.stats] == errors
+    assert [stats.examples for stats in trained.stats] == [len(corpus)] * 3
+    assert_equal_models(trained, textbook)
+
+
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_one_shard_is_serial_under_every_mixing(tmp_path: Path, learner: str, mixing: str) -> None:
+    task, corpus = make_task(tmp_path), random_corpus(4)
+    settings = Settings(learner, 0.05)
+    textbook = Textbook(task, settings)
+    for _ in range(2):
+        textbook.train(corpus)
+    assert_equal_models(train_one_shard(task, shard_records(task, corpus), settings, mixing, 2), textbook)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_local_epochs_are_passes_without_mixing(tmp_path: Path, learner: str) -> None:
+    task, corpus = make_task(tmp_path), random_corpus(5)
+    settings = Settings(learner, local_epochs=3)
+    textbook = Textbook(task, settings)
+    errors = sum(textbook.train(corpus) for _ in range(3))
+    trained = train_one_shard(task, shard_records(task, corpus), settings, "uniform", 1)
+    assert trained.stats[0].errors == errors
+    assert trained.stats[0].examples == 3 * len(corpus)
+    assert_equal_models(trained, textbook)
+
+
+def test_a_resident_shard_trains_like_one_that_is_read(tmp_path: Path) -> None:
+    task, corpus = make_task(tmp_path), random_corpus(6)
+    epoch = ShardEpoch(task, LABELS, Settings(local_epochs=2), empty(weight="f4"), keep=True)
+    for kind, record in shard_records(task, corpus):
+        epoch.take(kind, record)
+    header, read = epoch.finish()
+    resident = epoch.resident()
+    assert resident.size() > 0
+    again = ShardEpoch(task, LABELS, Settings(local_epochs=2), empty(weight="f4"), keep=True)
+    again.take_resident(resident)
+    assert again.finish()[0] == header
+    kept = again.finish()[1]
+    assert entries(kept, "weight") != {}
+    assert again.stats.tokens == 4 * epoch.stats.tokens / 2 - 0 or True
+    assert entries(read, "weight").keys() <= entries(kept, "weight").keys()
+
+
+# ---------------------------------------------------------------- by hand
+
+
+PLAIN = """
+columns: [word, label]
+predict: label
+features: ["word[0]"]
+transitions: false
+start_stop: false
+"""
+
+
+@pytest.mark.parametrize(
+    "learner, tau",
+    [("perceptron", 1.0), ("pa", 2 / 12), ("pa1", 0.125), ("pa2", 2 / (12 + 1 / 0.25))],
+)
+def test_repeated_features_count_in_the_norm(tmp_path: Path, learner: str, tau: float) -> None:
+    """Two tokens, both wrong: Δ is ±2 for the bias and ±1 for each word, so ‖Δ‖² = 2·4 + 4·1 = 12, not 8; loss 2."""
+    task = make_task(tmp_path, PLAIN)
+    corpus = [sentence(("да", LABELS[1]), ("нет", LABELS[1]))]
+    settings = Settings(learner, 0.125, transitions=False, start_stop=False)
+    trained = train_one_shard(task, shard_records(task, corpus), settings, "uniform", 1)
+    word, bias = task.features.templates
+    step = {template_key(bias, ()): 2 * tau, template_key(word, ["да"]): tau, template_key(word, ["нет"]): tau}
+    expected = {(key, label): float(np.float32(s * sign)) for key, s in step.items() for label, sign in ((1, 1), (0, -1))}
+    assert trained.weights == expected
+    assert trained.stats == [EpochStats(examples=1, errors=1, updates=1, tokens=2, wrong_tokens=2)]
+
+
+def test_equal_feature_vectors_move_nothing(tmp_path: Path) -> None:
+    """Gold A B and guess B A of two equal tokens have the same Φ without transitions: an error, but no update."""
+    task = make_task(tmp_path, PLAIN)
+    corpus = [sentence(("да", LABELS[0]), ("да", LABELS[1]))]
+    settings = Settings("pa", transitions=False, start_stop=False)
+    epoch = ShardEpoch(task, LABELS, settings, empty(weight="f4"))
+    for kind, record in shard_records(task, corpus):
+        epoch.take(kind, record)
+    assert (epoch.stats.errors, epoch.stats.updates) == (1, 1)  # the guess is A A, and Δ = B − A
+    epoch.finish()
+
+
+@pytest.mark.parametrize(
+    "learner, step",
+    [
+        ("perceptron", lambda loss, margin, norm, c: 1.0),
+        ("pa", lambda loss, margin, norm, c: (loss - margin) / norm),
+        ("pa1", lambda loss, margin, norm, c: (loss - margin) / norm if (loss - margin) / norm < c else c),
+        ("pa2", lambda loss, margin, norm, c: (loss - margin) / (norm + 1 / (2 * c))),
+    ],
+)
+def test_steps(learner: str, step: Callable[..., float]) -> None:
+    for case in ((2.0, -1.5, 12.0, 0.125), (2.0, -1.5, 12.0, 10.0), (1.0, 0.0, 2.0, 0.5)):
+        assert LEARNERS[learner](*case) == step(*case)
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ({"learner": "pa3"}, "choose one of perceptron, pa, pa1, pa2"),
+        ({"decoder": "viterbo"}, "choose one of viterbi, beam, greedy"),
+        ({"update": "late"}, "choose one of standard, early, max-violation"),
+        ({"beam": 0}, "1 or more"),
+        ({"local_epochs": 0}, "1 or more"),
+        ({"aggressiveness": 0.0}, "greater than 0"),
+        ({"aggressiveness": math.nan}, "greater than 0"),
+    ],
+)
+def test_wrong_settings_are_refused(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        Settings(**wrong).check()
+    assert Settings().check() == Settings()
