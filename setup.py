@@ -7,11 +7,14 @@ kernel runs instead. No fast-math and no fused multiply-add, so that every build
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
+PARTS = ("keys", "weights", "search", "delta", "sequence", "merge")
+
 kernel = Extension(
     "perceptron_core.kernels.native",
     ["perceptron_core/kernels/native.pyx"],
-    depends=[f"perceptron_core/kernels/{part}.pxi" for part in ("keys", "weights", "sequence", "merge")],
+    depends=[f"perceptron_core/kernels/{part}.pxi" for part in PARTS],
     extra_compile_args=["-O3", "-ffp-contract=off"],
+    # The loops are specialised by inlining them with a constant width, so inlining must not be the compiler's choice.
     define_macros=[("CYTHON_INLINE", "__inline__ __attribute__((always_inline))")],
     optional=True,
 )

@@ -32,5 +32,7 @@ cdef void *grown(void *memory, size_t size) except NULL:
 
 include "keys.pxi"
 include "weights.pxi"
+include "search.pxi"
+include "delta.pxi"
 include "sequence.pxi"
 include "merge.pxi"
