@@ -16,7 +16,8 @@ kernel = Extension(
     extra_compile_args=["-O3", "-ffp-contract=off"],
     # The loops are specialised by inlining them with a constant width, so inlining must not be the compiler's choice.
     define_macros=[("CYTHON_INLINE", "__inline__ __attribute__((always_inline))")],
-    optional=True,
 )
+(compiled,) = cythonize([kernel])
+compiled.optional = True  # only now, since cythonize does not pass it on
 
-setup(ext_modules=cythonize([kernel]))
+setup(ext_modules=[compiled])

@@ -13,7 +13,7 @@ from mrjob.job import MRJob
 
 from jobs.protocol import ERROR, LineProtocol, error_record, pass_errors_on
 from perceptron_core.errors import UserError
-from perceptron_core.label_encodings import AS_IS, convert, looks_like_chunks
+from perceptron_core.label_encodings import looks_like_chunks
 from perceptron_core.metrics import METRICS, Counts
 from perceptron_core.metrics.predicted import read_predicted
 from perceptron_core.model import read_model
@@ -49,13 +49,9 @@ class MREvaluate(MRJob):
         predictor = Predictor(model, self.options.weights, task)
         metric = task.record["metric"]
         counts = METRICS[metric]()
-        # Spans are counted in IOB2 whatever the encoding, since conlleval's rules do not know IOBES.
-        encoding = task.encoding["train"]
-        common = "iob2" if metric == "spans" and encoding != AS_IS else encoding
         for sentences in in_chunks(task.read(piece["path"], "required"), CHUNK):
             for sentence, guess in zip(sentences, predictor.predict(sentences)):
-                gold = sentence.labels or ()
-                counts.add_sentence(convert(gold, encoding, common), convert(guess, encoding, common))
+                counts.add_sentence(task.as_counted(sentence.labels or ()), task.as_counted(guess))
         yield metric, counts.to_record()
 
     def _count(self, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -14,6 +14,7 @@ from jobs.runners import Cluster, TasksDone, pieces, run_job
 from perceptron_core.metrics import METRICS, Counts
 from perceptron_core.model import Model, write_model
 from perceptron_core.predictor import choose_weights
+from perceptron_core.task import Task
 
 
 def python_file(model_path: str, model: Model, given: Optional[str]) -> Optional[str]:
@@ -34,7 +35,7 @@ def model_arguments(path: str, weights: Optional[str], python: Optional[str]) ->
     which = weights or ("averaged" if "averaged" in model.rows.values else "last")
     choose_weights(model, which)  # says so now if the model does not have them
     arguments = ["--weights", which]
-    file = python_file(path, model, python)
+    file = Task(model.task, python_file(path, model, python)).find_python()
     if file:
         arguments += ["--python", os.path.abspath(file)]
     with tempfile.TemporaryDirectory() as scratch:

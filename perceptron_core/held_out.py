@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from perceptron_core.label_encodings import AS_IS, convert
 from perceptron_core.metrics import METRICS, Counts
 from perceptron_core.predictor import split_labels
 from perceptron_core.rows import Rows
@@ -23,14 +22,7 @@ class HeldOut:
         self.block = self.numbers.number(encoded.lengths, np.zeros(0, np.int32), encoder.keys(encoded))
         self.metric = METRICS[task.record["metric"]]
         self.label_names = list(encoder.labels)
-        self.gold = [self._counted(sentence.labels or ()) for sentence in sentences]
-
-    def _counted(self, labels: Sequence[str]) -> Sequence[str]:
-        """Spans are counted in IOB2 whatever the encoding, since conlleval's rules do not know IOBES."""
-        encoding = self.task.encoding["train"]
-        if self.task.record["metric"] != "spans" or encoding in (AS_IS, "iob2"):
-            return labels
-        return convert(labels, encoding, "iob2")
+        self.gold = [task.as_counted(sentence.labels or ()) for sentence in sentences]
 
     def score(self, labels: Sequence[str], settings: Settings, weights: Rows) -> Counts:
         """The counts of these weights' guesses against the gold labels."""
@@ -38,5 +30,5 @@ class HeldOut:
         guesses = SequenceModel(labels, settings, weights, self.numbers, allowed).decode(self.block)
         counts = self.metric()
         for gold, guess in zip(self.gold, split_labels(labels, guesses, self.block.lengths)):
-            counts.add_sentence(gold, self._counted(guess))
+            counts.add_sentence(gold, self.task.as_counted(guess))
         return counts

@@ -78,7 +78,7 @@ def write_model(path: str, model: Model) -> None:
 
 
 def read_model(path: str) -> Model:
-    """Map a model file into memory; every checksum is verified."""
+    """Map a model file into memory; every checksum is verified, and so are the zeros between the arrays."""
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -87,21 +87,24 @@ def read_model(path: str) -> Model:
         raise InputError(f"the model cannot be read: {error.strerror}", path) from error
     if bytes(data[:7]) != MAGIC[:7]:
         raise InputError("this is not a model file of ours", path)
+    damaged = InputError("the model file is damaged (cut or altered); copy or train it again", path)
+    if len(data) < 16:
+        raise damaged
     if data[7] != MAGIC[7]:
         raise InputError(f"the model has version {data[7]}, this program reads {MAGIC[7]}; train it again", path)
-    damaged = InputError("the model file is damaged (cut or altered); copy or train it again", path)
     header_size = int.from_bytes(data[8:12], "little")
     packed = data[16 : 16 + header_size]
     if len(packed) != header_size or zlib.crc32(packed) != int.from_bytes(data[12:16], "little"):
         raise damaged
     header = msgpack.unpackb(packed, strict_map_key=False)
     begin = 16 + header_size + _pad(16 + header_size)
-    if len(data) != begin + header["size"]:
+    if len(data) != begin + header["size"] or any(data[16 + header_size : begin]):
         raise damaged
     arrays = {}
     for name, dtype, count, offset, checksum in header["arrays"]:
         array = np.frombuffer(data, dtype, count, begin + offset)
-        if zlib.crc32(array.view(np.uint8).data) != checksum:
+        end = begin + offset + array.nbytes
+        if zlib.crc32(array.view(np.uint8).data) != checksum or any(data[end : end + _pad(array.nbytes)]):
             raise damaged
         arrays[name] = array
     values = {name[6:]: array for name, array in arrays.items() if name.startswith("value:")}

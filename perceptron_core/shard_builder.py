@@ -152,7 +152,8 @@ class ShardBuilder:
         ids, tables, types = [], [], []
         for column, sequence in zip(self.columns, sequences):
             numbers, used = first_occurrence_order(sequence)
-            rows = column.rows.view().reshape(len(column.types), -1)
+            count = len(column.types)  # none, if an extractor found nothing in the whole shard
+            rows = column.rows.view().reshape(count, len(column.rows) // max(1, count))
             texts = list(column.types)
             ids.append(numbers)
             tables.append(rows[used].ravel())

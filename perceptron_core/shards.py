@@ -131,10 +131,19 @@ class ShardReader:
             numbers(record.get("extra_sizes", ())),
             numbers(record.get("extra_ids", ())),
         )
+        self._check_types(encoded)
         self.blocks += 1
         self.sentences += len(encoded.lengths)
         self.tokens += len(encoded.labels)
         return encoded
+
+    def _check_types(self, encoded: Encoded) -> None:
+        """The kernel trusts the numbers of types, and the trailer, which counts the blocks, comes too late for it."""
+        widths = self.features.unigrams.widths.tolist()
+        known = [len(table) // width for table, width in zip(self.tables, widths)]
+        for ids, types in (*zip(encoded.ids, known), (encoded.extra_ids, len(self.extra_table))):
+            if len(ids) and int(ids.max()) >= types:
+                raise DamagedRecord("a block of a shard is missing before this one; prepare the corpus again")
 
     def keys(self, encoded: Encoded) -> FeatureKeys:
         tables = [table.view() for table in self.tables]

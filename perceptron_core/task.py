@@ -121,17 +121,27 @@ class Task:
         source, target = self.encoding["train"], self.encoding["output"]
         return labels if source == target else convert(labels, source, target)
 
+    def as_counted(self, labels: Sequence[str]) -> Sequence[str]:
+        """Labels of the trained encoding, as the metric takes them: conlleval's rules do not know IOBES."""
+        if self.record["metric"] != "spans" or self.encoding["train"] != "iobes":
+            return labels
+        return convert(labels, "iobes", "iob2")
+
     def encoder(self) -> Encoder:
         """Turns sentences into numbers; loads the user's Python file if the features need it."""
         functions: dict[str, Attribute] = {}
         extractor: Optional[Extractor] = None
-        if self.record["python"]:
-            functions, extractor = self._load_python()
+        python = self.find_python()
+        if python:
+            functions, extractor = _user_functions(python, self.record["extractor"])
         attributes = AttributeSet(self.record["lookups"], functions)
         return Encoder(self.features, attributes.get, extractor)
 
-    def _load_python(self) -> tuple[dict[str, Attribute], Optional[Extractor]]:
+    def find_python(self) -> Optional[str]:
+        """The user's Python file, if the features need one; refuses one that is not there, or not the same."""
         named = self.record["python"]
+        if not named:
+            return None
         path = self.python_path or named["file"]
         if not os.path.isfile(path):
             raise UserError(
@@ -140,7 +150,7 @@ class Task:
             )
         if _checksum(path) != named["sha256"]:
             raise UserError(f"{path} is not the file that the features were made with (its contents have changed)")
-        return _user_functions(path, self.record["extractor"])
+        return path
 
 
 def _checksum(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Fixtures that several test files share: the real corpora, a tiny generated one, and the command line in this process."""
+"""Fixtures that several test files share: the real corpora, a tiny generated one, the command line in this process."""
 
 import contextlib
 import io
@@ -12,6 +12,14 @@ from typing import Callable, NamedTuple
 import pytest
 
 from jobs.cli.main import main
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk() -> Iterator[None]:
+    """Tests write thousands of tiny files, none of which has to survive a power cut."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -131,3 +139,25 @@ def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory, must: Callab
     options = ("--shards", 3, "--mixing", "uniform", "--epochs", 3, "--dev", corpus / "dev.txt")
     must("train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run, *options)
     return run
+
+
+@pytest.fixture(scope="session")
+def train(corpus: Path, must: Callable[..., str]) -> Callable[..., str]:
+    """Trains on the corpus: train(run directory, options...); prints what the command prints."""
+
+    def run(run_dir: Path, *options: object) -> str:
+        return must("train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run_dir, *options)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def contents() -> Callable[[Path], dict[str, bytes]]:
+    """All that is below a folder: relative path → bytes, folders with a slash."""
+
+    def read(folder: Path) -> dict[str, bytes]:
+        paths = sorted(folder.rglob("*"))
+        names = {path: str(path.relative_to(folder)) for path in paths}
+        return {names[p] + "/" * p.is_dir(): b"" if p.is_dir() else p.read_bytes() for p in paths}
+
+    return read

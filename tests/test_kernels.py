@@ -111,9 +111,7 @@ def test_composed_keys_are_equal_and_as_defined(native: Any, seed: int) -> None:
 def test_a_key_depends_on_the_order_of_its_values() -> None:
     template = Template("word[0] & word[1]", (Part("word", "identity", 0), Part("word", "identity", 1)), False, NAMES)
     assert template_key(template, ["a", "b"]) != template_key(template, ["b", "a"])
-    assert template_key(template, ["a", "b"]) == mix(
-        mix(template_seed(template), hash_string("a")), hash_string("b")
-    )
+    assert template_key(template, ["a", "b"]) == mix(mix(template_seed(template), hash_string("a")), hash_string("b"))
 
 
 @settings(deadline=None, max_examples=40)

@@ -232,7 +232,7 @@ def run_report(arguments: Arguments) -> None:
     if run.config() is None:
         raise InputError("is no run directory (it has no config.json)", arguments.run)
     history = run.history(run.epochs()[-1]) if run.epochs() else []
-    print(learning_curve(history), end="")
     if arguments.svg:
         with _output(arguments.svg) as output:
             output.write(learning_curve_svg(history, os.path.basename(os.path.normpath(arguments.run))).encode())
+    print(learning_curve(history), end="")

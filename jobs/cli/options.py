@@ -5,7 +5,7 @@ from typing import Any, Callable, NamedTuple
 
 from perceptron_core import __version__
 
-READY_TASKS = ("pos", "chunking", "ner")
+READY_TASKS = ("pos", "upos", "chunking", "ner")
 RUNNERS = ("inline", "local")
 
 TASK_HELP = f"a task file (YAML), or the name of a ready one: {', '.join(READY_TASKS)}"

@@ -1,0 +1,94 @@
+"""scripts → jobs → perceptron_core: the imports of every module are read, and an arrow the other way fails."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = sorted((ROOT / "perceptron_core").rglob("*.py"))
+JOBS = sorted((ROOT / "jobs").rglob("*.py"))
+JOB_FILES = ["prepare", "train_epoch", "predict", "evaluate"]
+
+# sys.stdlib_module_names is of 3.10; these are the ones that a task's file may want on 3.9
+STANDARD = getattr(
+    sys, "stdlib_module_names", {"collections", "gzip", "hashlib", "io", "itertools", "json", "os", "time", "typing"}
+)
+
+
+def imported(source: str) -> Iterator[str]:
+    """The full names of all that a module imports, at its top or inside a function."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("__import__", "importlib.import_module"):
+            yield from (argument.value for argument in node.args if isinstance(argument, ast.Constant))
+
+
+def top(names: Iterator[str]) -> set[str]:
+    return {name.split(".")[0] for name in names}
+
+
+def calls(source: str) -> set[str]:
+    return {ast.unparse(node.func) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)}
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_the_trees_are_found() -> None:
+    assert len(CORE) > 30 and len(JOBS) > 8
+    assert all((ROOT / "jobs" / f"{job}.py") in JOBS for job in JOB_FILES)
+
+
+def test_every_way_of_importing_is_seen() -> None:
+    source = "import a.b\ndef f():\n    from c import d\nimportlib.import_module('e.f')\n__import__('g')\n"
+    assert set(imported(source)) == {"a.b", "c", "c.d", "e.f", "g"}
+
+
+@pytest.mark.parametrize("path", CORE, ids=name)
+def test_the_core_knows_no_jobs_no_runner_and_no_terminal(path: Path) -> None:
+    source = read(path)
+    assert not top(imported(source)) & {"jobs", "scripts", "tests", "mrjob", "hdfs", "argparse", "optparse", "getopt"}
+    assert not calls(source) & {"print", "input", "sys.stdout.write", "sys.stderr.write", "sys.exit"}
+    assert "sys.argv" not in source
+
+
+@pytest.mark.parametrize("path", JOBS, ids=name)
+def test_jobs_know_no_scripts(path: Path) -> None:
+    assert not top(imported(read(path))) & {"scripts", "tests"}
+
+
+@pytest.mark.parametrize("job", JOB_FILES)
+def test_a_job_file_needs_only_what_a_task_node_has(job: str) -> None:
+    names = list(imported(read(ROOT / "jobs" / f"{job}.py")))
+    assert top(iter(names)) <= {*STANDARD, "msgpack", "mrjob", "perceptron_core", "jobs"}
+    ours = {name for name in names if name.split(".")[0] == "jobs"}
+    assert all(name == "jobs.protocol" or name.startswith("jobs.protocol.") for name in ours)
+
+
+def test_the_protocol_needs_only_the_core() -> None:
+    assert top(imported(read(ROOT / "jobs" / "protocol.py"))) <= {*STANDARD, "perceptron_core"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "perceptron_core" / "decoders").glob("*.py")), ids=name)
+def test_decoders_never_see_features(path: Path) -> None:
+    ours = {name for name in imported(read(path)) if name.startswith("perceptron_core")}
+    assert all(name.startswith("perceptron_core.decoders") for name in ours)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "perceptron_core" / "learners").glob("*.py")), ids=name)
+def test_learners_know_no_structure(path: Path) -> None:
+    ours = {name for name in imported(read(path)) if name.startswith("perceptron_core")}
+    assert all(name.startswith("perceptron_core.learners") for name in ours)

@@ -1,0 +1,102 @@
+"""The same bytes, whatever runs the jobs: runner, number of reducers, number of shards beyond the sentences."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from jobs.runners import Cluster, run_job
+from jobs.train_epoch import MRTrainEpoch
+from perceptron_core.errors import UserError
+
+OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 3)  # thirds: sums whose order would show
+MIXINGS = ("uniform", "errors", "examples", "touched", "row")
+
+
+def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
+    """What a run leaves behind, but for its record of times and bytes shuffled."""
+    return {name: data for name, data in run.items() if not re.fullmatch(r"history\.jsonl|epoch-\d+/stats\.json", name)}
+
+
+@pytest.fixture(scope="module")
+def inline(train, contents, tmp_path_factory) -> dict[str, bytes]:
+    run = tmp_path_factory.mktemp("inline") / "run"
+    train(run, *OPTIONS)
+    return deciding(contents(run))
+
+
+def test_the_run_has_what_is_compared(inline):
+    shards = [f"prepared/shard-{number:05d}-of-00003" for number in range(3)]
+    expected = {"config.json", "model", "epoch-0003/weights", "epoch-0003/average", "prepared/prepared.json"}
+    assert expected | {f"{shard}.gz" for shard in shards} | {f"{shard}.types.gz" for shard in shards} <= set(inline)
+
+
+def test_inline_and_local_give_the_same_bytes(inline, train, contents, tmp_path):
+    train(tmp_path / "run", *OPTIONS, "-r", "local", "--reducers", 2)
+    assert deciding(contents(tmp_path / "run")) == inline
+
+
+@pytest.mark.parametrize("reducers", [1, 3, 5])
+def test_the_number_of_reducers_changes_nothing(reducers, inline, train, contents, tmp_path):
+    train(tmp_path / "run", *OPTIONS, "--reducers", reducers)
+    assert deciding(contents(tmp_path / "run")) == inline
+
+
+def test_a_run_may_change_its_runner_on_the_way(inline, train, contents, tmp_path):
+    train(tmp_path / "run", *OPTIONS[:-1], 2, "--reducers", 4)
+    train(tmp_path / "run", *OPTIONS, "-r", "local")
+    assert deciding(contents(tmp_path / "run")) == inline
+
+
+def test_prepare_on_local(inline, must, corpus, contents, tmp_path):
+    halves = (corpus / "train.txt", corpus / "dev.txt")
+    for runner in ("inline", "local"):
+        options = ("--shards", 3, "--output", tmp_path / runner, "-r", runner)
+        must("prepare", corpus / "task.yaml", "--train", *halves, *options)
+    assert contents(tmp_path / "inline") == contents(tmp_path / "local")
+
+
+def test_one_shard_is_serial_training_for_every_mixing(train, tmp_path):
+    models = set()
+    for mixing in MIXINGS:
+        train(tmp_path / mixing, "--mixing", mixing, "--learner", "pa", "--epochs", 3)
+        models.add((tmp_path / mixing / "model").read_bytes())
+    assert len(models) == 1
+
+
+def test_more_shards_than_sentences(must, corpus, tmp_path):
+    (tmp_path / "two.txt").write_text("the DT B-NP\n\nкот NN B-VP\n", encoding="utf-8")
+    given = (corpus / "task.yaml", "--train", tmp_path / "two.txt", "--shards", 5)
+    for mixing in MIXINGS:
+        must("train", *given, "--run-dir", tmp_path / mixing, "--mixing", mixing)
+        tagged = must("predict", tmp_path / mixing, tmp_path / "two.txt")
+        assert [line.split()[2:] for line in tagged.split("\n") if line] == [["B-NP", "B-NP"], ["B-VP", "B-VP"]]
+    said = must("prepare", *given, "--output", tmp_path / "p")
+    assert re.search(r"[34] of the 5 shards have no sentence", said)
+
+
+def test_one_shot_mixing_is_one_epoch_of_many_passes(train, must, corpus, tmp_path):
+    train(tmp_path / "run", "--shards", 3, "--epochs", 1, "--local-epochs", 4, "--mixing", "uniform")
+    (line,) = (tmp_path / "run" / "history.jsonl").read_text().splitlines()
+    assert json.loads(line)["sentences"] == 200
+    assert json.loads(must("evaluate", tmp_path / "run", corpus / "dev.txt", "--json"))["f1"] > 0.7
+
+
+def test_a_shard_given_twice_or_not_at_all_is_refused(trained):
+    """What a lost or repeated task output would do to the mixture."""
+    shards = sorted(str(path) for path in (trained / "prepared").glob("*-of-00003.gz"))
+    arguments = ["--config", str(trained / "config.json"), "--weights", str(trained / "epoch-0003" / "weights")]
+    arguments += ["--epoch", "4", "--ranges", "2"]
+    assert len(list(run_job(MRTrainEpoch, Cluster(), arguments, shards))) > 2
+    for inputs in (shards[:2], [*shards, shards[0]]):
+        with pytest.raises(UserError, match="the shards are not whole"):
+            list(run_job(MRTrainEpoch, Cluster(), arguments, inputs))
+
+
+def test_an_mrjob_configuration_is_read(train, inline, contents, tmp_path):
+    conf = tmp_path / "mrjob.conf"
+    conf.write_text("runners:\n  inline:\n    cleanup: NONE\n    local_tmp_dir: " + str(tmp_path / "kept") + "\n")
+    train(tmp_path / "run", *OPTIONS, "-c", conf)
+    assert deciding(contents(tmp_path / "run")) == inline
+    assert any(Path(tmp_path / "kept").iterdir())
