@@ -5,8 +5,7 @@
     max-violation  where the search's best prefix beats the gold prefix by most (Huang, Fayong & Guo 2012)
 
 With an inexact search the whole sentence may be no violation at all (the gold would have scored higher had it been
-kept); the two prefixes always are, but for the weights of stopping, which a beam does not foresee when it prunes the
-last token.
+kept); the two prefixes always are.
 """
 
 from collections.abc import Sequence

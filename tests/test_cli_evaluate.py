@@ -25,6 +25,7 @@ def test_chunk_labels_are_recognised(case, data, must):
     assert must("evaluate", "--predicted", path) == must("evaluate", "--predicted", path, "--metric", "spans")
 
 
+@pytest.mark.corpus
 def test_every_recorded_case_is_tested(data):
     assert {path.stem for path in (data / "conlleval").glob("*.out")} == set(CASES)
 

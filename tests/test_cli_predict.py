@@ -5,12 +5,6 @@ from pathlib import Path
 
 import pytest
 
-WORD_TASK = """\
-columns: [word, tag]
-predict: tag
-features: ["word[-1..1]", "suffix2[0]"]
-"""
-
 
 def without_last_column(text: str) -> str:
     return "".join(line.rpartition(" ")[0] + "\n" if line else "\n" for line in text.split("\n")[:-1])

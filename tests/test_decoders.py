@@ -59,6 +59,10 @@ def best_sequence(scores: Scores, sequences: Sequence[Labels]) -> Labels:
     return min(sequences, key=lambda labels: (-prefix_score(scores, labels), labels[::-1]))
 
 
+def stop_at(scores: Scores, t: int) -> np.ndarray:
+    return scores.stop if t == len(scores.emissions) - 1 else np.zeros_like(scores.stop)
+
+
 def naive_beam(scores: Scores, width: int) -> list[list[Labels]]:
     """The sequences that a beam keeps after each token: at most one for each last label, at most `width`."""
     tokens, labels = scores.emissions.shape
@@ -76,7 +80,9 @@ def naive_beam(scores: Scores, width: int) -> list[list[Labels]]:
             min((s for s in possible if s[-1] == c), key=lambda s: (-score(s), s[::-1]))
             for c in sorted({s[-1] for s in possible})
         ]
-        kept.append(sorted(by_label, key=lambda s: (-score(s), s[-1]))[:width])
+        # what a state scores once the sentence stops there counts where it ends
+        stop = stop_at(scores, t)
+        kept.append(sorted(by_label, key=lambda s: (-(score(s) + stop[s[-1]]), s[-1]))[:width])
     return kept
 
 
@@ -110,7 +116,9 @@ def test_a_beam_keeps_the_sequences_of_a_naive_one(scores: Scores, width: int) -
     alpha = beam_search(scores, width)
     kept = naive_beam(scores, width)
     for t, sequences in enumerate(kept):
-        assert np.flatnonzero(alpha[t] > NEVER).tolist() == sorted(labels[-1] for labels in sequences)
+        may_stop = stop_at(scores, t) > NEVER  # of those that may not, which ones are kept makes no difference
+        surviving = np.flatnonzero((alpha[t] > NEVER) & may_stop).tolist()
+        assert surviving == sorted(labels[-1] for labels in sequences if may_stop[labels[-1]])
     whole = [labels for labels in kept[-1] if possible(scores, labels)]
     if whole:
         assert tuple(trace(scores, alpha, len(alpha))) == best_sequence(scores, whole)
@@ -174,11 +182,7 @@ def test_prefixes_are_those_of_a_naive_search(scores: Scores, width: int, choice
 
 @given(random_scores(), st.integers(1, 3), st.integers(0, 10**6))
 def test_early_and_max_violation_prefixes_are_violations(scores: Scores, width: int, choice: int) -> None:
-    """If the guess is wrong, the prefix differs from the gold one and scores no lower.
-
-    Not so with weights for stopping, which a beam does not foresee when it prunes the last token.
-    """
-    scores = scores._replace(stop=np.zeros_like(scores.stop))
+    """If the guess is wrong, the prefix differs from the gold one and scores no lower."""
     sequences = [labels for labels in all_sequences(scores) if possible(scores, labels)]
     kept = naive_beam(scores, width)
     assume(any(possible(scores, labels) for labels in kept[-1]))

@@ -346,3 +346,10 @@ def test_wrong_settings_are_refused(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
         Settings(**wrong).check()
     assert Settings().check() == Settings()
+
+
+@pytest.mark.parametrize("learner", ["pa", "pa1", "pa2"])
+def test_a_guess_that_scores_below_the_gold_by_more_than_its_loss_moves_nothing(learner: str) -> None:
+    """As an inexact search may find one: the hinge loss is zero, so is the step."""
+    assert LEARNERS[learner](1.0, 3.0, 2.0, 0.5) == 0.0
+    assert LEARNERS[learner](1.0, -1.0, 2.0, 0.5) > 0.0

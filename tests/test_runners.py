@@ -2,6 +2,7 @@
 
 import json
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,14 @@ def test_a_shard_given_twice_or_not_at_all_is_refused(trained):
     for inputs in (shards[:2], [*shards, shards[0]]):
         with pytest.raises(UserError, match="the shards are not whole"):
             list(run_job(MRTrainEpoch, Cluster(), arguments, inputs))
+
+
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_nothing_stays_in_the_folder_for_temporary_files(runner, trained, perceptron, corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    good, bad = corpus / "dev.txt", corpus / "task.yaml"
+    assert [perceptron("evaluate", trained, text, "-r", runner).code for text in (good, bad)] == [0, 2]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_mrjob_configuration_is_read(train, inline, contents, tmp_path):

@@ -11,7 +11,7 @@ def greedy(scores: Scores, beam: int = 0) -> np.ndarray:
     so_far, step = np.float32(0), scores.start
     for t in range(len(alpha)):
         options = (so_far + step) + scores.emissions[t]
-        chosen = int(np.argmax(options))
+        chosen = int(np.argmax(options + scores.stop if t == len(alpha) - 1 else options))
         so_far = alpha[t, chosen] = options[chosen]
         step = scores.into[min(t + 1, len(alpha) - 1)][chosen]
     return alpha

@@ -254,7 +254,7 @@ class SequenceKernel:
         return (self.emissions if weights == "emissions" else self.pairs).row(feature)
 
     def update(self, parts: dict[tuple[Any, int, int], int], loss: float) -> bool:
-        """w ← w + τ Δ; False if Δ is zero, so that there is nothing to move."""
+        """w ← w + τ Δ; False if Δ or the step is zero, so that nothing moves."""
         margin = norm = 0.0
         for (weights, feature, label), count in parts.items():
             margin += count * float(self.row_of(weights, feature).weights[label])
@@ -262,6 +262,8 @@ class SequenceKernel:
         if norm == 0:
             return False
         tau = self.step(loss, margin, norm, self.settings.aggressiveness)
+        if tau == 0:
+            return False
         for (weights, feature, label), count in parts.items():
             if count:
                 self.row_of(weights, feature).change(label, tau * count, self.seen)

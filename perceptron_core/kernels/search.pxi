@@ -146,7 +146,7 @@ cdef class SequenceSearch:
         cdef float *now
         for c in range(width):
             self.alpha[c] = self.score[self.labels, c] + self.emit[c]
-        self.prune(self.alpha)
+        self.prune(self.alpha, n == 1)
         for t in range(1, n):
             into = self.transitions_at(t, pair_starts, pair_ids)
             before, now, emit = self.alpha + (t - 1) * width, self.alpha + t * width, self.emit + t * width
@@ -160,32 +160,36 @@ cdef class SequenceSearch:
                 step_forward_dense(self.labels, before, into, emit, now, 32)
             else:
                 step_forward(self.labels, before, into, emit, now, self.order, width)
-            self.prune(now)
+            self.prune(now, t == n - 1)
 
-    cdef void prune(self, float *scores) noexcept nogil:
-        """Keep the beam's best labels (the lower label where scores tie), set the others to -inf."""
+    cdef void prune(self, float *scores, bint at_end) noexcept nogil:
+        """Keep the beam's best labels (the lower label where scores tie), set the others to -inf; at the end of a
+        sentence, by what they score once it stops there."""
         cdef Py_ssize_t c, i, kept = 0, above = 0
         cdef float *best = self.order
-        cdef float bar
+        cdef const float *stop = &self.score[self.labels + 1, 0]
+        cdef float rank, bar
         if self.beam >= self.labels:
             return
         for c in range(self.labels):  # the beam's best scores, by insertion, descending
-            if kept == self.beam and scores[c] <= best[kept - 1]:
+            rank = scores[c] + stop[c] if at_end else scores[c]
+            if kept == self.beam and rank <= best[kept - 1]:
                 continue
             i = kept if kept < self.beam else kept - 1
-            while i > 0 and best[i - 1] < scores[c]:
+            while i > 0 and best[i - 1] < rank:
                 best[i] = best[i - 1]
                 i -= 1
-            best[i] = scores[c]
+            best[i] = rank
             if kept < self.beam:
                 kept += 1
         bar = best[kept - 1]
         for i in range(kept):
             above += best[i] > bar
         for c in range(self.labels):
-            if scores[c] > bar:
+            rank = scores[c] + stop[c] if at_end else scores[c]
+            if rank > bar:
                 continue
-            if scores[c] == bar and above < self.beam:
+            if rank == bar and above < self.beam:
                 above += 1
             else:
                 scores[c] = NEVER

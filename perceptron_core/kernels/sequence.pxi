@@ -97,16 +97,17 @@ cdef class SequenceKernel(SequenceSearch):
 
     cdef double step(self, double loss, double margin, double norm) noexcept:
         """How far to go along Δ: the learner's rule on scalars (see perceptron_core/learners)."""
+        cdef double lacking = max(0.0, loss - margin)
         if self.rule == PERCEPTRON:
             return 1.0
         if self.rule == PA2:
-            return (loss - margin) / (norm + 1.0 / (2.0 * self.aggressiveness))
+            return lacking / (norm + 1.0 / (2.0 * self.aggressiveness))
         if self.rule == PA1:
-            return min(self.aggressiveness, (loss - margin) / norm)
-        return (loss - margin) / norm
+            return min(self.aggressiveness, lacking / norm)
+        return lacking / norm
 
     cdef bint update(self, double loss) except -1:
-        """Move the weights along Δ; False if Δ is zero, so that there is nothing to move."""
+        """Move the weights along Δ; False if Δ or the step is zero, so that nothing moves."""
         cdef Py_ssize_t i
         cdef double margin = 0, norm = 0, tau
         cdef DeltaPart *part
@@ -117,6 +118,8 @@ cdef class SequenceKernel(SequenceSearch):
         if norm == 0:
             return False
         tau = self.step(loss, margin, norm)
+        if tau == 0:
+            return False
         for i in range(self.delta.count):
             if self.delta.parts[i].count:
                 self.change_part(&self.delta.parts[i], tau * self.delta.parts[i].count)
