@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator
 from typing import Any, Optional
 
-import msgpack
 import numpy as np
 
 from jobs.prepared import Prepared, read_prepared
@@ -74,17 +73,19 @@ class _Finder:
         self.encoder = task.encoder()  # for its attribute functions
 
     def search(self, path: str) -> None:
-        types = msgpack.unpackb(_gunzip(path[: -len(".gz")] + ".types.gz"))
-        if self.task.features.extractor:
-            for feature in types.pop():
-                self._name(extracted_key(feature), extracted_name(feature))
         reader = ShardReader(self.task.features, self.task.fingerprint, self.model.labels)
+        types: list[list[str]] = [[] for _ in reader.tables]
         for kind, record in _records(path):
             encoded = reader.take(kind, record)
-            if encoded is not None:
-                tables = [table.view() for table in reader.tables]
-                for template in self.task.features.templates:
-                    self._search_template(template, encoded, tables, types)
+            if encoded is None:
+                continue
+            for column, new in zip(types, record["types"]):
+                column.extend(new)
+            for feature in record["types"][-1]:
+                self._name(extracted_key(feature), extracted_name(feature))
+            tables = [table.view() for table in reader.tables]
+            for template in self.task.features.templates:
+                self._search_template(template, encoded, tables, types)
         reader.finish()
 
     def _search_template(self, template: Template, encoded: Encoded, tables: list[Any], types: list[list[str]]) -> None:

@@ -1,17 +1,21 @@
 """A prepared corpus: a folder of encoded shards, and prepared.json, which is written last and says what is in it."""
 
+import gzip
 import hashlib
+import io
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 from jobs.prepare import MRPrepare
-from jobs.runners import Cluster, TasksDone, pieces, run_job
+from jobs.runners import Cluster, TasksDone, job_lines, pieces
+from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.task import Task
+from perceptron_core.wire import decode_line
 
 MANIFEST = "prepared.json"
 VERSION = 1
@@ -132,12 +136,13 @@ def _prepare_into(
         record = os.path.join(scratch, "task.json")
         with open(record, "w", encoding="utf-8") as file:
             json.dump(task.record, file)
-        arguments = ["--task", record, "--shards", str(shards), "--seed", str(seed), "--output", folder]
+        arguments = ["--task", record, "--shards", str(shards), "--seed", str(seed)]
         if task.python_path:
             arguments += ["--python", os.path.abspath(task.python_path)]
         more = {"tasks_done": tasks_done} if tasks_done else {}
-        output = run_job(MRPrepare, cluster, arguments, [manifest], **more)
-        built = sorted((record for _, record in output), key=lambda shard: shard["shard"])
+        lines = job_lines(MRPrepare, cluster, arguments, [manifest], **more)
+    built = sorted((_write_shard(folder, shard) for shard in _shards(lines)), key=lambda shard: shard["shard"])
+    assert [shard["shard"] for shard in built] == list(range(shards)), "the job did not build every shard once"
     return {
         "version": VERSION,
         "features": task.fingerprint,
@@ -146,4 +151,34 @@ def _prepare_into(
         "sentences": sum(shard["sentences"] for shard in built),
         "tokens": sum(shard["tokens"] for shard in built),
         "shards": built,
+    }
+
+
+def _shards(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """The lines of each shard: from its header to its trailer."""
+    begin = 0
+    for number, line in enumerate(lines, start=1):
+        if line.startswith(b"trailer\t"):
+            yield lines[begin:number]
+            begin = number
+
+
+def _write_shard(folder: str, lines: Sequence[bytes]) -> dict[str, Any]:
+    """Write a shard as one gzip member without a time or a name (equal content, equal bytes); what is in it."""
+    (_, header), (_, trailer) = decode_line(lines[0]), decode_line(lines[-1])
+    name = f"shard-{header['shard']:05d}-of-{header['shards']:05d}.gz"
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=1, fileobj=buffer, mtime=0) as packed:
+        packed.write(b"\n".join(lines) + b"\n")
+    data = buffer.getvalue()
+    with written_atomically(os.path.join(folder, name)) as file:
+        file.write(data)
+    return {
+        "shard": header["shard"],
+        "file": name,
+        "sentences": trailer["sentences"],
+        "tokens": trailer["tokens"],
+        "labels": header["labels"],
+        "bytes": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
     }

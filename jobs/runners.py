@@ -12,11 +12,12 @@ from mrjob.conf import load_opts_from_mrjob_conf
 from mrjob.inline import InlineMRJobRunner
 from mrjob.job import MRJob
 from mrjob.local import LocalMRJobRunner, _pickle_safe
+from mrjob.util import to_lines
 from yaml import YAMLError
 
 from jobs.protocol import ERROR
 from perceptron_core.errors import InputError, UserError
-from perceptron_core.wire import encode_line
+from perceptron_core.wire import decode_line, encode_line
 
 RUNNERS = ("inline", "local")
 
@@ -41,7 +42,10 @@ class Cluster(NamedTuple):
         return self
 
     def arguments(self) -> list[str]:
-        arguments = ["-r", self.runner]
+        arguments = ["-r", self.runner, "--cleanup-on-failure", "LOCAL_TMP"]  # also when the user interrupts
+        if self.runner == "local":
+            # Tasks find mrjob where this process does; else it packs itself up for each job and leaves locks in /tmp.
+            arguments.append("--no-bootstrap-mrjob")
         if self.conf:
             arguments += ["-c", os.path.abspath(self.conf)]
         if self.reducers:
@@ -82,6 +86,27 @@ class _Local(LocalMRJobRunner):
 _RUNNER_CLASSES = {"inline": _Inline, "local": _Local}
 
 
+def job_lines(
+    job_class: type[MRJob],
+    cluster: Cluster,
+    arguments: Sequence[str],
+    inputs: Sequence[str],
+    tasks_done: TasksDone = _ignore,
+) -> list[bytes]:
+    """Run the job and return its output lines; a user's error that a task found is raised here."""
+    logging.getLogger("mrjob").setLevel(logging.ERROR)  # it warns of every configuration file that is not there
+    job = job_class([*cluster.arguments(), *arguments, *inputs])
+    runner_class = type("Runner", (_RUNNER_CLASSES[cluster.runner],), {"tasks_done": staticmethod(tasks_done)})
+    job._runner_class = lambda: runner_class
+    with job.make_runner() as runner:
+        runner.run()
+        lines = [line.rstrip(b"\n") for line in to_lines(runner.cat_output())]
+    errors = [decode_line(line)[1] for line in lines if line.startswith(ERROR.encode() + b"\t")]
+    if errors:
+        raise UserError(min(errors, key=lambda error: error["order"])["message"])
+    return lines
+
+
 def run_job(
     job_class: type[MRJob],
     cluster: Cluster,
@@ -89,18 +114,8 @@ def run_job(
     inputs: Sequence[str],
     tasks_done: TasksDone = _ignore,
 ) -> Iterator[tuple[str, Any]]:
-    """Run the job and yield its output records; a user's error that a task found is raised first."""
-    logging.getLogger("mrjob").setLevel(logging.ERROR)  # it warns of every configuration file that is not there
-    job = job_class([*cluster.arguments(), *arguments, *inputs])
-    runner_class = type("Runner", (_RUNNER_CLASSES[cluster.runner],), {"tasks_done": staticmethod(tasks_done)})
-    job._runner_class = lambda: runner_class
-    with job.make_runner() as runner:
-        runner.run()
-        output = list(job.parse_output(runner.cat_output()))
-    errors = [record for key, record in output if key == ERROR]
-    if errors:
-        raise UserError(min(errors, key=lambda error: error["order"])["message"])
-    yield from output
+    """Run the job and yield its output records."""
+    yield from map(decode_line, job_lines(job_class, cluster, arguments, inputs, tasks_done))
 
 
 @contextmanager

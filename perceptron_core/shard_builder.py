@@ -132,14 +132,14 @@ class ShardBuilder:
         column.rows.extend(rows[numbers >= before].ravel())
         return known
 
-    def finish(self) -> tuple[ShardContent, list[list[str]]]:
-        """The shard, and its types' strings a column (for the names of features)."""
+    def finish(self) -> ShardContent:
+        """The shard."""
         if not self.parts:
             nothing = np.zeros(0, np.int32)
             columns = len(self.columns) - self.extractor
             encoded = Encoded(nothing, [nothing] * columns, nothing, nothing, nothing)
             none = np.zeros(0, np.uint64)
-            return ShardContent(encoded, [none] * columns, none, []), [[] for _ in self.columns]
+            return ShardContent(encoded, [none] * columns, none, [])
         joined = Encoded(
             np.concatenate([part.lengths for part in self.parts]),
             [np.concatenate(ids) for ids in zip(*(part.ids for part in self.parts))],
@@ -165,7 +165,7 @@ class ShardBuilder:
         used_labels = np.unique(label_map[shuffled.labels])
         labels = np.searchsorted(used_labels, label_map[shuffled.labels]).astype(np.int32)
         encoded = Encoded(shuffled.lengths, ids, labels, shuffled.extra_sizes, extra_ids)
-        return ShardContent(encoded, tables, extra_table, [names[i] for i in used_labels.tolist()]), types
+        return ShardContent(encoded, tables, extra_table, [names[i] for i in used_labels.tolist()], types)
 
 
 def first_occurrence_order(sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

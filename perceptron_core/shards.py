@@ -1,8 +1,8 @@
 """An encoded shard: the records of a header, blocks of sentences, and a trailer; each travels as one line.
 
     header   which shard of how many, the seed, the fingerprint of its features, its labels
-    block    some thousand tokens: type numbers a column, label numbers, and the attribute hashes of the types
-             that occur in it for the first time
+    block    some thousand tokens: type numbers a column, label numbers, and the types that occur in it for the first
+             time: their attribute hashes, and their strings for whoever wants to name a feature
     trailer  how many blocks, sentences and tokens there were, so that a shard that was cut is noticed
 
 A type's hashes travel once a shard; the keys of features are composed from them on load.
@@ -33,40 +33,37 @@ class ShardContent(NamedTuple):
     tables: Sequence[np.ndarray]  # per column: attribute hashes, flat
     extra_table: np.ndarray
     label_names: Sequence[str]
+    types: Sequence[Sequence[str]] = ()  # per column, the extractor's features last: what is hashed in the tables
 
 
 def write_shard(content: ShardContent, widths: Sequence[int], identity: dict[str, Any]) -> Iterator[Record]:
     """The shard's records in order."""
     encoded = content.encoded
     yield "header", {**identity, "version": VERSION, "labels": list(content.label_names)}
-    sent, extra_sent = [0] * len(encoded.ids), 0
+    tables, all_widths = [*content.tables, content.extra_table], [*widths, 1]
+    types = [*content.types, *([()] * (len(tables) - len(content.types)))]
+    sent = [0] * len(tables)
     ends = np.cumsum(encoded.lengths)
     extra_ends = np.append(0, np.cumsum(encoded.extra_sizes))
     first = token = blocks = 0
     while first < len(ends):
         last = max(first + 1, int(np.searchsorted(ends, token + BLOCK_TOKENS, side="right")))
         span = slice(token, int(ends[last - 1]))
-        new_rows, ids = [], []
-        for c, (column, width) in enumerate(zip(encoded.ids, widths)):
-            known = max(sent[c], int(column[span].max()) + 1)
-            new_rows.append(content.tables[c][sent[c] * width : known * width])
-            ids.append(smallest(column[span]))
-            sent[c] = known
-        record = {
+        record: dict[str, Any] = {
             "lengths": smallest(encoded.lengths[first:last]),
-            "ids": ids,
-            "new": new_rows,
             "labels": smallest(encoded.labels[span]),
         }
+        extras = encoded.extra_ids[:0]
         if len(encoded.extra_sizes):
             extras = encoded.extra_ids[extra_ends[span.start] : extra_ends[span.stop]]
-            known = max(extra_sent, int(extras.max()) + 1 if len(extras) else 0)
             record["extra_sizes"] = smallest(encoded.extra_sizes[span])
-            record["extra_ids"] = smallest(extras)
-            record["extra_new"] = content.extra_table[extra_sent:known]
-            extra_sent = known
+        columns = [*(ids[span] for ids in encoded.ids), extras]
+        record["ids"] = [smallest(ids) for ids in columns]
+        known = [max(had, int(ids.max()) + 1 if len(ids) else 0) for had, ids in zip(sent, columns)]
+        record["new"] = [t[a * w : b * w] for t, w, a, b in zip(tables, all_widths, sent, known)]
+        record["types"] = [list(texts[a:b]) for texts, a, b in zip(types, sent, known)]
         yield "block", record
-        first, token, blocks = last, span.stop, blocks + 1
+        sent, first, token, blocks = known, last, span.stop, blocks + 1
     yield "trailer", {"blocks": blocks, "sentences": len(encoded.lengths), "tokens": len(encoded.labels)}
 
 
@@ -77,8 +74,7 @@ class ShardReader:
         self.features, self.fingerprint = features, fingerprint
         self.label_numbers = {label: number for number, label in enumerate(labels)}
         self.header: Optional[dict[str, Any]] = None
-        self.tables = [GrowingArray(np.uint64) for _ in features.columns]
-        self.extra_table = GrowingArray(np.uint64)
+        self.tables = [GrowingArray(np.uint64) for _ in (*features.columns, "extractor")]
         self.blocks = self.sentences = self.tokens = 0
         self.complete = False
 
@@ -119,35 +115,33 @@ class ShardReader:
     def _take_block(self, record: dict[str, Any]) -> Encoded:
         for table, new in zip(self.tables, record["new"]):
             table.extend(new)
-        self.extra_table.extend(record.get("extra_new", np.zeros(0, np.uint64)))
 
         def numbers(values: Any) -> np.ndarray:
             return np.asarray(values).astype(np.int32)
 
+        *ids, extra_ids = (numbers(ids) for ids in record["ids"])
+        self._check_types([*ids, extra_ids])
         encoded = Encoded(
             numbers(record["lengths"]),
-            [numbers(ids) for ids in record["ids"]],
+            ids,
             self.label_map[record["labels"]],
             numbers(record.get("extra_sizes", ())),
-            numbers(record.get("extra_ids", ())),
+            extra_ids,
         )
-        self._check_types(encoded)
         self.blocks += 1
         self.sentences += len(encoded.lengths)
         self.tokens += len(encoded.labels)
         return encoded
 
-    def _check_types(self, encoded: Encoded) -> None:
+    def _check_types(self, columns: Sequence[np.ndarray]) -> None:
         """The kernel trusts the numbers of types, and the trailer, which counts the blocks, comes too late for it."""
-        widths = self.features.unigrams.widths.tolist()
-        known = [len(table) // width for table, width in zip(self.tables, widths)]
-        for ids, types in (*zip(encoded.ids, known), (encoded.extra_ids, len(self.extra_table))):
-            if len(ids) and int(ids.max()) >= types:
+        for ids, table, width in zip(columns, self.tables, (*self.features.unigrams.widths.tolist(), 1)):
+            if len(ids) and int(ids.max()) >= len(table) // width:
                 raise DamagedRecord("a block of a shard is missing before this one; prepare the corpus again")
 
     def keys(self, encoded: Encoded) -> FeatureKeys:
-        tables = [table.view() for table in self.tables]
-        return compose(self.features, encoded, tables, self.extra_table.view())
+        *tables, extra_table = (table.view() for table in self.tables)
+        return compose(self.features, encoded, tables, extra_table)
 
     def finish(self) -> dict[str, Any]:
         """The header, once everything was read; refuses a shard that was cut."""

@@ -36,13 +36,15 @@ def _unpack_array(code: int, data: bytes) -> np.ndarray:
 
 def pack(record: Any) -> bytes:
     """A record as msgpack bytes."""
-    return msgpack.packb(record, default=_pack_array, use_bin_type=True)
+    return msgpack.packb(record, default=_pack_array, use_bin_type=True, unicode_errors="surrogatepass")
 
 
 def unpack(data: bytes) -> Any:
     """The record that `pack` made; DamagedRecord if the bytes are not one."""
     try:
-        return msgpack.unpackb(data, ext_hook=_unpack_array, raw=False, strict_map_key=False)
+        return msgpack.unpackb(
+            data, ext_hook=_unpack_array, raw=False, strict_map_key=False, unicode_errors="surrogatepass"
+        )
     except (ValueError, TypeError, msgpack.UnpackException) as error:
         raise DamagedRecord(f"a record does not decode ({error}); it was cut or altered") from error
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -271,7 +272,8 @@ def test_up_killed_and_a_daemon_that_dies(stopped: Cluster) -> None:
     failed = stopped.command("up")
     assert failed.returncode == 1
     assert "The namenode ended with code 1" in failed.stderr
-    assert "namenode.log" in failed.stderr and "Failed to start namenode" in failed.stderr
+    assert "namenode.log" in failed.stderr
+    assert "Failed to start namenode" in failed.stderr, failed.stderr
     assert not stopped.processes()
     stopped.must("down")
     assert not stopped.state.exists()
@@ -280,8 +282,9 @@ def test_up_killed_and_a_daemon_that_dies(stopped: Cluster) -> None:
 def test_missing_tools_are_named_with_the_remedy(stopped: Cluster, tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
-    for name in ("env", "bash", "dirname", "python3"):
+    for name in ("env", "bash", "dirname"):
         (tools / name).symlink_to(shutil.which(name) or name)
+    (tools / "python3").symlink_to(os.path.realpath(sys.executable))
     without_java = {"PATH": str(tools), "JAVA_HOME": ""}
     refused = stopped.command("up", **without_java)
     assert refused.returncode == 2

@@ -30,7 +30,7 @@ def inline(train, contents, tmp_path_factory) -> dict[str, bytes]:
 def test_the_run_has_what_is_compared(inline):
     shards = [f"prepared/shard-{number:05d}-of-00003" for number in range(3)]
     expected = {"config.json", "model", "epoch-0003/weights", "epoch-0003/average", "prepared/prepared.json"}
-    assert expected | {f"{shard}.gz" for shard in shards} | {f"{shard}.types.gz" for shard in shards} <= set(inline)
+    assert expected | {f"{shard}.gz" for shard in shards} <= set(inline)
 
 
 def test_inline_and_local_give_the_same_bytes(inline, train, contents, tmp_path):

@@ -87,7 +87,7 @@ def build(task: Task, records: Sequence[Any], shard: int, shards: int) -> list[b
     builder = ShardBuilder(len(task.features.columns), task.features.extractor is not None)
     for record in sorted(records, key=corpus_order):
         builder.add(record)
-    content, _ = builder.finish()
+    content = builder.finish()
     identity = {"shard": shard, "shards": shards, "seed": 7, "features": task.fingerprint}
     return [encode_line(*record) for record in write_shard(content, task.features.unigrams.widths, identity)]
 
