@@ -20,13 +20,14 @@ from typing import Any, NamedTuple, Optional
 from jobs.prepared import Prepared, check_intact, data_identity, prepare, read_prepared
 from jobs.run_dir import CONFIG_VERSION, RunDir, open_model
 from jobs.runners import Cluster, run_job
+from jobs.storage import join, open_file
 from jobs.train_epoch import RESIDENT, MRTrainEpoch
 from perceptron_core import residency
 from perceptron_core.dealing import choose_shard
 from perceptron_core.errors import UserError
 from perceptron_core.held_out import HeldOut
 from perceptron_core.mixing import MIXINGS, add_average, apply, averaged_rows
-from perceptron_core.model import Model, write_model
+from perceptron_core.model import Model
 from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record, relabel
 from perceptron_core.settings import Settings
 from perceptron_core.stopping import StopRule, reason_to_stop
@@ -75,7 +76,9 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     if plan.mixing not in MIXINGS:
         raise UserError(f"mixing: {plan.mixing!r} is not known; choose one of {', '.join(MIXINGS)}")
     plan.settings.check()
-    held_out = HeldOut(plan.task, plan.dev) if plan.dev else None  # a mistake in it is found before anything is written
+    held_out = (
+        HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
+    )  # a mistake in it is found before anything is written
     run = RunDir(plan.run_dir)
     with run.opened():
         run.remove_leftovers()
@@ -116,15 +119,14 @@ def _corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> Prepared:
         return corpus
     shards = plan.shards or 1
     seed = 1 if plan.seed is None else plan.seed
-    if os.path.exists(run.file("prepared")):
+    if run.storage.exists(run.file("prepared")):
         corpus = read_prepared(run.file("prepared"))
         wanted = {"features": plan.task.fingerprint, "seed": seed, "data": data_identity(plan.train)}
         same = all(corpus.content[name] == value for name, value in wanted.items()) and len(corpus.shards) == shards
         if same or run.config() is not None:  # the configuration's comparison says what is different
             check_intact(corpus)
             return corpus._replace(content={**corpus.content, **wanted, "wanted_shards": shards})
-        os.rename(run.file("prepared"), run.file(".prepared.tmp"))
-        run.remove_leftovers()
+        run.storage.remove(run.file("prepared"))
     listener.step("prepare", 0)
     return prepare(plan.task, plan.train, shards, seed, run.file("prepared"), plan.cluster)
 
@@ -236,7 +238,7 @@ class _Training:
             history = self._epoch(epoch, history)
             self.listener.epoch(history[-1])
         self.listener.note(f"stopped: {reason}")
-        write_model(self.run.file("model"), self.run.model())
+        self.run.write_model()
         return self.run
 
     def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -271,8 +273,8 @@ class _Training:
         inline = self.plan.cluster.runner == "inline"
         last = history[-1]["shuffled"] if history else 0
         ranges = self.plan.cluster.reducers or max(1, -(-last // RANGE_BYTES))
-        arguments = ["--config", os.path.abspath(self.run.file("config.json"))]
-        arguments += ["--weights", os.path.abspath(os.path.join(self.run.epoch_dir(epoch - 1), "weights"))]
+        arguments = ["--config", self.plan.cluster.file(self.run.file("config.json"))]
+        arguments += ["--weights", self.plan.cluster.file(join(self.run.epoch_dir(epoch - 1), "weights"))]
         arguments += ["--epoch", str(epoch), "--ranges", str(ranges)]
         if inline:
             arguments.append("--keep-shards")
@@ -292,7 +294,7 @@ class _Training:
         """The shard's file; or, if this process has it in memory, a line that says so."""
         name = f"{self.config['run']}/{shard}"
         if self.plan.cluster.runner != "inline" or residency.find(name) is None:
-            return os.path.abspath(self.corpus.path(shard))
+            return self.plan.cluster.file(self.corpus.path(shard))
         path = os.path.join(scratch, f"resident-{shard:05d}")
         with open(path, "wb") as file:
             file.write(encode_line(RESIDENT, {"name": name}) + b"\n")

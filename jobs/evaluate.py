@@ -12,6 +12,7 @@ from typing import Any
 from mrjob.job import MRJob
 
 from jobs.protocol import ERROR, LineProtocol, error_record, pass_errors_on
+from jobs.storage import open_file
 from perceptron_core.errors import UserError
 from perceptron_core.label_encodings import looks_like_chunks
 from perceptron_core.metrics import METRICS, Counts
@@ -49,7 +50,7 @@ class MREvaluate(MRJob):
         predictor = Predictor(model, self.options.weights, task)
         metric = task.record["metric"]
         counts = METRICS[metric]()
-        for sentences in in_chunks(task.read(piece["path"], "required"), CHUNK):
+        for sentences in in_chunks(task.read(piece["path"], "required", opener=open_file), CHUNK):
             for sentence, guess in zip(sentences, predictor.predict(sentences)):
                 counts.add_sentence(task.as_counted(sentence.labels or ()), task.as_counted(guess))
         yield metric, counts.to_record()
@@ -57,7 +58,7 @@ class MREvaluate(MRJob):
     def _count(self, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         counts: dict[str, Counts] = {name: metric() for name, metric in METRICS.items()}
         labels: set[str] = set()
-        for gold, guess in read_predicted(piece["path"]):
+        for gold, guess in read_predicted(piece["path"], open_file):
             labels.update(gold, guess)
             for counted in counts.values():
                 counted.add_sentence(gold, guess)

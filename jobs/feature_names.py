@@ -5,7 +5,6 @@ model has.
 """
 
 import gzip
-import os
 from collections.abc import Iterator
 from typing import Any, Optional
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from jobs.prepared import Prepared, read_prepared
 from jobs.run_dir import RunDir
+from jobs.storage import absolute, join, open_file, storage_of
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.encoding import Encoded
 from perceptron_core.features.feature_set import extracted_key
@@ -30,8 +30,8 @@ def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
     """The prepared corpus a model was trained on: as given, or as its run directory knows."""
     if given:
         return read_prepared(given)
-    folder = model_path if os.path.isdir(model_path) else os.path.dirname(os.path.abspath(model_path))
-    found = RunDir(folder).prepared_folder()
+    is_run = storage_of(model_path).is_folder(model_path)
+    found = RunDir(model_path if is_run else join(absolute(model_path), "..")).prepared_folder()
     if found is None:
         raise InputError(
             "holds no feature names, and the prepared corpus it was trained on is not beside it; give the run "
@@ -137,7 +137,7 @@ def _records(path: str) -> Iterator[tuple[str, Any]]:
 
 def _gunzip(path: str) -> bytes:
     try:
-        with gzip.open(path) as file:
+        with open_file(path) as packed, gzip.open(packed) as file:
             return file.read()
     except (OSError, EOFError) as error:
         raise DamagedRecord(f"{path}: cannot be read ({error}); prepare the corpus again") from error

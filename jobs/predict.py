@@ -10,6 +10,7 @@ from typing import Any
 from mrjob.job import MRJob
 
 from jobs.protocol import LineProtocol, error_record
+from jobs.storage import open_file
 from perceptron_core.corpus import make_format
 from perceptron_core.errors import UserError
 from perceptron_core.model import read_model
@@ -42,7 +43,7 @@ class MRPredict(MRJob):
             fmt = self.task.format
             if self.options.format:
                 fmt = make_format(self.options.format, self.task.record["columns"], self.task.record["predict"])
-            sentences = self.task.read(piece["path"], "optional", keep_text=True, fmt=fmt)
+            sentences = self.task.read(piece["path"], "optional", keep_text=True, fmt=fmt, opener=open_file)
             for number, chunk in enumerate(in_chunks(sentences, CHUNK)):
                 guesses = self.predictor.predict(chunk)
                 text = "".join(

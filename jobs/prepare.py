@@ -14,6 +14,7 @@ from typing import Any
 from mrjob.job import MRJob
 
 from jobs.protocol import ERROR, LineProtocol, error_record, pass_errors_on
+from jobs.storage import open_file
 from perceptron_core.errors import UserError
 from perceptron_core.shard_builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
 from perceptron_core.shards import write_shard
@@ -44,7 +45,7 @@ class MRPrepare(MRJob):
             yield f"{shard:05d}", None
         try:
             encoder = PieceEncoder(self.task.encoder(), self.options.seed, piece["file"], piece["first"], shards)
-            for sentences in in_chunks(self.task.read(piece["path"], "required"), CHUNK):
+            for sentences in in_chunks(self.task.read(piece["path"], "required", opener=open_file), CHUNK):
                 for shard, record in encoder.encode(sentences):
                     yield f"{shard:05d}", record
         except UserError as error:

@@ -5,13 +5,13 @@ import hashlib
 import io
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 from jobs.prepare import MRPrepare
 from jobs.runners import Cluster, TasksDone, job_lines, pieces
+from jobs.storage import is_remote, join, storage_of
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.task import Task
@@ -30,7 +30,7 @@ class Prepared(NamedTuple):
         return self.content["shards"]
 
     def path(self, shard: int) -> str:
-        return os.path.join(self.folder, self.shards[shard]["file"])
+        return join(self.folder, self.shards[shard]["file"])
 
     def labels(self) -> list[str]:
         """All labels of the corpus, sorted."""
@@ -38,57 +38,45 @@ class Prepared(NamedTuple):
 
 
 def data_identity(files: Sequence[str]) -> list[dict[str, Any]]:
-    """What the corpus is, whatever it is called and wherever it lies: size and checksum of each file, in order."""
+    """What the corpus is, whatever it is called: size and checksum of each file, in order."""
     check_files(files)
-    return [{"bytes": os.path.getsize(path), "sha256": file_checksum(path)} for path in files]
-
-
-def file_checksum(path: str) -> str:
-    digest = hashlib.sha256()
-    try:
-        with open(path, "rb") as file:
-            for part in iter(lambda: file.read(1 << 20), b""):
-                digest.update(part)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}; check the name", path) from error
-    return digest.hexdigest()
+    return [storage_of(path).identity(path) for path in files]
 
 
 def read_prepared(folder: str) -> Prepared:
-    path = os.path.join(folder, MANIFEST)
-    try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except OSError as error:
+    path, storage = join(folder, MANIFEST), storage_of(folder)
+    if not storage.exists(path):
         raise InputError(
-            f"is no prepared corpus ({MANIFEST}: {error.strerror}); make one with `perceptron prepare`", folder
-        ) from error
+            f"is no prepared corpus ({MANIFEST}: no such file); make one with `perceptron prepare`", folder
+        )
+    try:
+        with storage.open(path) as file:
+            content = json.load(file)
     except ValueError as error:
         raise InputError(f"is damaged ({error}); prepare the corpus again", path) from error
     if content.get("version") != VERSION:
         raise InputError(f"has version {content.get('version')}, not {VERSION}; prepare the corpus again", path)
-    prepared = Prepared(folder, content)
-    for shard in prepared.shards:
-        file_path = os.path.join(folder, shard["file"])
-        if not os.path.isfile(file_path):
-            raise InputError("the shard is missing; prepare the corpus again", file_path)
-    return prepared
+    return Prepared(folder, content)
 
 
 def check_intact(prepared: Prepared) -> None:
-    """Refuse a shard that is not what was written."""
-    for shard in prepared.shards:
-        path = os.path.join(prepared.folder, shard["file"])
-        if file_checksum(path) != shard["sha256"]:
+    """Refuse a shard that is not there, or not what was written (HDFS keeps checksums of its own)."""
+    storage = storage_of(prepared.folder)
+    for number, shard in enumerate(prepared.shards):
+        path = prepared.path(number)
+        size = storage.size(path)
+        if size is None:
+            raise InputError("the shard is missing; prepare the corpus again", path)
+        if size != shard["bytes"] or (not is_remote(path) and storage.identity(path)["sha256"] != shard["sha256"]):
             raise InputError("the shard was altered since it was prepared; prepare the corpus again", path)
 
 
 def check_files(files: Sequence[str]) -> None:
     """Refuse a file that is not there before any work is done."""
     for path in files:
-        if os.path.isdir(path):
+        if storage_of(path).is_folder(path):
             raise InputError("is a folder; name the files in it", path)
-        if not os.path.exists(path):
+        if storage_of(path).size(path) is None:
             raise InputError("there is no such file; check the name", path)
 
 
@@ -103,23 +91,13 @@ def prepare(
 ) -> Prepared:
     """Run MRPrepare; the folder appears when all shards are in it."""
     check_files(files)
-    if os.path.exists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+    storage = storage_of(folder)
+    if storage.exists(folder) and (not storage.is_folder(folder) or storage.names(folder)):
         raise UserError(f"{folder} exists already; choose another --output, or remove it")
-    parent = os.path.dirname(os.path.abspath(folder))
-    try:
-        os.makedirs(parent, exist_ok=True)
-        temporary = tempfile.mkdtemp(prefix=f".{os.path.basename(folder)}.", suffix=".tmp", dir=parent)
-    except OSError as error:
-        raise UserError(f"cannot write {folder}: {error.strerror}; check the folder and its permissions") from error
-    try:
-        content = _prepare_into(temporary, task, files, shards, seed, cluster, tasks_done)
-        with open(os.path.join(temporary, MANIFEST), "w", encoding="utf-8") as manifest:
+    with storage.new_folder(folder) as local:
+        content = _prepare_into(local, task, files, shards, seed, cluster, tasks_done)
+        with open(os.path.join(local, MANIFEST), "w", encoding="utf-8") as manifest:
             json.dump(content, manifest, indent=1)
-        os.chmod(temporary, 0o755)
-        os.replace(temporary, folder)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
     return Prepared(folder, content)
 
 

@@ -11,16 +11,13 @@
 An epoch is written under a temporary name and renamed. Of the epochs only the last and the best are kept.
 """
 
-import fcntl
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
 
-from perceptron_core.atomic import written_atomically
+from jobs.storage import absolute, join, storage_of
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.mixing import averaged_rows
 from perceptron_core.model import Model, read_model, write_model
@@ -33,9 +30,10 @@ CONFIG_VERSION = 1
 class RunDir:
     def __init__(self, path: str) -> None:
         self.path = path
+        self.storage = storage_of(path)
 
-    def file(self, name: str) -> str:
-        return os.path.join(self.path, name)
+    def file(self, *names: str) -> str:
+        return join(self.path, *names)
 
     def epoch_dir(self, epoch: int) -> str:
         return self.file(f"epoch-{epoch:04d}")
@@ -44,125 +42,91 @@ class RunDir:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """The directory, made if need be, and locked; if a run is refused before it began, all of it goes again."""
-        is_new = not os.path.isdir(self.path)
+        """The directory, made if need be, and held; if a run is refused before it began, all of it goes again."""
+        is_new = not self.storage.is_folder(self.path)
+        self.storage.make_folder(self.path)
+        before = self.storage.names(self.path)
         try:
-            os.makedirs(self.path, exist_ok=True)
-            before = os.listdir(self.path)
-        except OSError as error:
-            raise UserError(f"cannot make the run directory {self.path}: {error.strerror}") from error
-        with self._locked():
-            try:
+            with self.storage.held(self.path):
                 yield
-            except UserError:
-                if self.config() is None:
-                    for name in {".lock", "prepared"} - set(before):
-                        _remove(self.file(name))
-                    if is_new:
-                        os.rmdir(self.path)
-                raise
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Only one process may train in a run directory; the lock ends with its process, however that ends.
-
-        A POSIX lock, since the other kind (flock) lives on in the worker processes of a driver that was killed.
-        """
-        try:
-            lock = open(self.file(".lock"), "w")  # noqa: SIM115 - held open for as long as the lock is
-        except OSError as error:
-            raise UserError(f"cannot write to the run directory {self.path}: {error.strerror}") from error
-        with lock:
-            try:
-                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise UserError(
-                    f"the run directory {self.path} is in use by another process; "
-                    "wait for it to end, or choose another --run-dir"
-                ) from error
-            yield
+        except UserError:
+            if self.config() is None:
+                for name in {".lock", "prepared"} - set(before):
+                    self.storage.remove(self.file(name))
+                if is_new and not self.storage.names(self.path):
+                    self.storage.remove(self.path)
+            raise
 
     def config(self) -> Optional[dict[str, Any]]:
         """The configuration, or None if the run has none yet."""
-        if not os.path.exists(self.file("config.json")):
+        if not self.storage.exists(self.file("config.json")):
             return None
-        return _read_json(self.file("config.json"))
+        return read_json(self.file("config.json"))
 
     def write_config(self, config: dict[str, Any]) -> None:
-        _write_json(self.file("config.json"), config)
+        self.storage.write(self.file("config.json"), _json_bytes(config))
 
     def remove_leftovers(self) -> None:
         """What a killed process was still writing."""
-        for name in os.listdir(self.path):
+        for name in self.storage.names(self.path):
             if name.startswith(".") and name.endswith(".tmp"):
-                _remove(self.file(name))
+                self.storage.remove(self.file(name))
 
     def note_prepared(self, folder: str) -> None:
         """Remember where the corpus lies that was prepared elsewhere: feature names are looked up there."""
-        _write_json(self.file("prepared_elsewhere.json"), {"folder": os.path.abspath(folder)})
+        self.storage.write(self.file("prepared_elsewhere.json"), _json_bytes({"folder": absolute(folder)}))
 
     def prepared_folder(self) -> Optional[str]:
         """The prepared corpus, if it is still where it was."""
-        if os.path.isdir(self.file("prepared")):
+        if self.storage.is_folder(self.file("prepared")):
             return self.file("prepared")
-        if not os.path.exists(self.file("prepared_elsewhere.json")):
+        if not self.storage.exists(self.file("prepared_elsewhere.json")):
             return None
-        folder = _read_json(self.file("prepared_elsewhere.json"))["folder"]
-        return folder if os.path.isdir(folder) else None
+        folder = read_json(self.file("prepared_elsewhere.json"))["folder"]
+        return folder if storage_of(folder).is_folder(folder) else None
 
     # ------------------------------------------------------------ epochs
 
     def epochs(self) -> list[int]:
         """The epochs that are there, in order."""
-        found = (EPOCH.fullmatch(name) for name in os.listdir(self.path))
+        found = (EPOCH.fullmatch(name) for name in self.storage.names(self.path))
         return sorted(int(match[1]) for match in found if match)
 
     def history(self, epoch: int) -> list[dict[str, Any]]:
         """The counts of all epochs up to this one."""
-        return _read_json(os.path.join(self.epoch_dir(epoch), "stats.json"))["history"]
+        return read_json(join(self.epoch_dir(epoch), "stats.json"))["history"]
 
     def publish(self, epoch: int, weights: Model, average: Optional[Model], history: list[dict[str, Any]]) -> None:
         """Make an epoch appear, whole; then tidy up."""
-        temporary = self.file(f".epoch-{epoch:04d}.tmp")
-        if os.path.exists(temporary):
-            shutil.rmtree(temporary)
-        try:
-            os.mkdir(temporary)
-            write_model(os.path.join(temporary, "weights"), weights)
+        with self.storage.new_folder(self.epoch_dir(epoch)) as folder:
+            write_model(join(folder, "weights"), weights)
             if average is not None:
-                write_model(os.path.join(temporary, "average"), average)
+                write_model(join(folder, "average"), average)
             last = history[-1] if history else {}
-            _write_json(os.path.join(temporary, "stats.json"), {**last, "history": history})
-            os.rename(temporary, self.epoch_dir(epoch))
-        except OSError as error:
-            raise UserError(f"cannot write to the run directory {self.path}: {error.strerror}") from error
+            with open(join(folder, "stats.json"), "wb") as file:
+                file.write(_json_bytes({**last, "history": history}))
         self.tidy(history)
 
     def tidy(self, history: list[dict[str, Any]]) -> None:
         """Bring the rest in line with the last epoch: its history, and no epochs that nobody needs any more."""
-        self.write_history(history)
+        lines = [json.dumps(entry).encode() + b"\n" for entry in history]
+        self.storage.write(self.file("history.jsonl"), b"".join(lines))
         *earlier, _ = self.epochs()
         for epoch in earlier:
             if epoch != best_epoch(history):
-                self._drop(epoch)
-
-    def _drop(self, epoch: int) -> None:
-        """Out of sight by one rename, so that no half of it is ever taken for an epoch."""
-        temporary = self.file(f".dropped-epoch-{epoch:04d}.tmp")
-        os.rename(self.epoch_dir(epoch), temporary)
-        shutil.rmtree(temporary)
-
-    def write_history(self, history: list[dict[str, Any]]) -> None:
-        with written_atomically(self.file("history.jsonl")) as file:
-            for entry in history:
-                file.write(json.dumps(entry).encode() + b"\n")
+                self.storage.remove(self.epoch_dir(epoch))
 
     def weights(self, epoch: int) -> Model:
-        return read_model(os.path.join(self.epoch_dir(epoch), "weights"))
+        return read_model(self.storage.fetch(join(self.epoch_dir(epoch), "weights")))
 
     def average(self, epoch: int) -> Optional[Model]:
-        path = os.path.join(self.epoch_dir(epoch), "average")
-        return read_model(path) if os.path.exists(path) else None
+        path = join(self.epoch_dir(epoch), "average")
+        return read_model(self.storage.fetch(path)) if self.storage.exists(path) else None
+
+    def write_model(self) -> None:
+        """The file `model`, of the chosen epoch."""
+        with self.storage.new_file(self.file("model")) as path:
+            write_model(path, self.model())
 
     def chosen_epoch(self) -> int:
         """The best epoch by dev score, or the last."""
@@ -186,34 +150,27 @@ def combine(weights: Model, average: Optional[Model]) -> Model:
 
 def open_model(path: str) -> Model:
     """MODEL as users name it: a model file, or a run directory."""
-    if not os.path.exists(path):
+    storage = storage_of(path)
+    if storage.is_folder(path):
+        run = RunDir(path)
+        if run.config() is None:
+            raise InputError("is no run directory (it has no config.json); give a model file or a run directory", path)
+        return run.model()
+    if storage.size(path) is None:
         raise InputError("there is no such model; give a model file or a run directory", path)
-    if not os.path.isdir(path):
-        model = read_model(path)
-        if model.kind == "average":
-            raise InputError("holds a run's sums, not weights; give the run directory or its file `model`", path)
-        return model
-    run = RunDir(path)
-    if run.config() is None:
-        raise InputError("is no run directory (it has no config.json); give a model file or a run directory", path)
-    return run.model()
+    model = read_model(storage.fetch(path))
+    if model.kind == "average":
+        raise InputError("holds a run's sums, not weights; give the run directory or its file `model`", path)
+    return model
 
 
-def _remove(path: str) -> None:
-    if os.path.isdir(path):
-        shutil.rmtree(path)
-    elif os.path.exists(path):
-        os.unlink(path)
-
-
-def _read_json(path: str) -> Any:
+def read_json(path: str) -> Any:
     try:
-        with open(path, encoding="utf-8") as file:
+        with storage_of(path).open(path) as file:
             return json.load(file)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read ({error}); the run directory is damaged", path) from error
 
 
-def _write_json(path: str, content: Any) -> None:
-    with written_atomically(path) as file:
-        file.write(json.dumps(content, indent=1).encode() + b"\n")
+def _json_bytes(content: Any) -> bytes:
+    return json.dumps(content, indent=1).encode() + b"\n"

@@ -16,6 +16,7 @@ from mrjob.util import to_lines
 from yaml import YAMLError
 
 from jobs.protocol import ERROR
+from jobs.storage import absolute, storage_of
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.wire import decode_line, encode_line
 
@@ -40,6 +41,10 @@ class Cluster(NamedTuple):
             problem = getattr(error, "strerror", None) or " ".join(str(error).split())
             raise InputError(f"is no mrjob configuration: {problem}; check the file given by -c", self.conf) from error
         return self
+
+    def file(self, path: str) -> str:
+        """A file as the jobs take it: by its path, or where they run on this machine a local copy of it."""
+        return storage_of(path).fetch(absolute(path)) if self.runner in ("inline", "local") else absolute(path)
 
     def arguments(self) -> list[str]:
         arguments = ["-r", self.runner, "--cleanup-on-failure", "LOCAL_TMP"]  # also when the user interrupts
@@ -123,6 +128,6 @@ def pieces(files: Sequence[str]) -> Iterator[str]:
     """A job's input that lists the files to read: a mapper reads its file itself, because sentences span lines."""
     with tempfile.NamedTemporaryFile("wb", suffix=".pieces") as manifest:
         for number, path in enumerate(files):
-            manifest.write(encode_line("piece", {"file": number, "path": os.path.abspath(path), "first": 0}) + b"\n")
+            manifest.write(encode_line("piece", {"file": number, "path": absolute(path), "first": 0}) + b"\n")
         manifest.flush()
         yield manifest.name

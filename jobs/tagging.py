@@ -11,6 +11,7 @@ from jobs.predict import MRPredict
 from jobs.prepared import check_files
 from jobs.run_dir import open_model
 from jobs.runners import Cluster, TasksDone, pieces, run_job
+from jobs.storage import storage_of
 from perceptron_core.metrics import METRICS, Counts
 from perceptron_core.model import Model, write_model
 from perceptron_core.predictor import choose_weights
@@ -29,7 +30,7 @@ def python_file(model_path: str, model: Model, given: Optional[str]) -> Optional
 
 
 @contextmanager
-def model_arguments(path: str, weights: Optional[str], python: Optional[str]) -> Iterator[list[str]]:
+def model_arguments(path: str, weights: Optional[str], python: Optional[str], cluster: Cluster) -> Iterator[list[str]]:
     """The jobs' arguments for a model as a user names it; a run directory's weights are put into one file."""
     model = open_model(path)
     which = weights or ("averaged" if "averaged" in model.rows.values else "last")
@@ -39,10 +40,10 @@ def model_arguments(path: str, weights: Optional[str], python: Optional[str]) ->
     if file:
         arguments += ["--python", os.path.abspath(file)]
     with tempfile.TemporaryDirectory() as scratch:
-        if os.path.isdir(path):
+        if storage_of(path).is_folder(path):
             path = os.path.join(scratch, "model")
             write_model(path, model)
-        yield ["--model", os.path.abspath(path), *arguments]
+        yield ["--model", cluster.file(path), *arguments]
 
 
 def predict(
@@ -56,7 +57,7 @@ def predict(
 ) -> Iterator[str]:
     """The files' text, in order, with the guesses in it."""
     check_files(files)
-    with model_arguments(model, weights, python) as arguments, pieces(files) as manifest:
+    with model_arguments(model, weights, python, cluster) as arguments, pieces(files) as manifest:
         if fmt:
             arguments += ["--format", fmt]
         output = run_job(MRPredict, cluster, arguments, [manifest], **more)
@@ -74,7 +75,7 @@ def evaluate(
 ) -> Counts:
     """The counts of a model's guesses on files with gold labels."""
     check_files(files)
-    with model_arguments(model, weights, python) as arguments, pieces(files) as manifest:
+    with model_arguments(model, weights, python, cluster) as arguments, pieces(files) as manifest:
         ((metric, record),) = run_job(MREvaluate, cluster, arguments, [manifest], **more)
     return METRICS[metric].from_record(record)
 

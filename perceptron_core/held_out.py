@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from perceptron_core.corpus import Opener, open_local
 from perceptron_core.metrics import METRICS, Counts
 from perceptron_core.predictor import split_labels
 from perceptron_core.rows import Rows
@@ -13,8 +14,8 @@ from perceptron_core.task import Task
 
 
 class HeldOut:
-    def __init__(self, task: Task, files: Sequence[str]) -> None:
-        sentences = [sentence for path in files for sentence in task.read(path, "required")]
+    def __init__(self, task: Task, files: Sequence[str], opener: Opener = open_local) -> None:
+        sentences = [sentence for path in files for sentence in task.read(path, "required", opener=opener)]
         encoder = task.encoder()
         encoded = encoder.encode(sentences)
         self.task = task

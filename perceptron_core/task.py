@@ -14,7 +14,7 @@ from typing import Any, Optional
 import numpy as np
 import yaml
 
-from perceptron_core.corpus import Format, Labels, Sentence, make_format, read_sentences
+from perceptron_core.corpus import Format, Labels, Opener, Sentence, make_format, open_local, read_sentences
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.attributes import Attribute, AttributeSet, did_you_mean, read_lookup
 from perceptron_core.features.crfpp import parse_crfpp
@@ -102,12 +102,17 @@ class Task:
         return np.concatenate([pair, start[None, :], stop[None, :]]).astype(np.uint8)
 
     def read(
-        self, path: str, labels: Labels, keep_text: bool = False, fmt: Optional[Format] = None
+        self,
+        path: str,
+        labels: Labels,
+        keep_text: bool = False,
+        fmt: Optional[Format] = None,
+        opener: Opener = open_local,
     ) -> Iterator[Sentence]:
         """The sentences of a file, their labels in the encoding that is trained; as they are where they are optional,
         since whoever only predicts has no use for them."""
         source, target = self.encoding["input"], self.encoding["train"]
-        for sentence in read_sentences(path, fmt or self.format, keep_text=keep_text, labels=labels):
+        for sentence in read_sentences(path, fmt or self.format, keep_text, labels, opener):
             if source == target or labels == "optional" or sentence.labels is None:
                 yield sentence
                 continue

@@ -88,11 +88,15 @@ class TextWeights(NamedTuple):
 
 
 def format_weights(rows: Rows, column: str, labels: list[str], names: Mapping[int, str]) -> Iterator[str]:
-    """The lines of all non-zero weights, in the order of their keys."""
+    """The lines of all non-zero weights, in the order of their keys; a label that has none gets a line of its own,
+    so that it is not lost."""
     keys, values = rows.entry_keys().tolist(), rows.values[column]
     for key, label, value in zip(keys, rows.labels.tolist(), values):
         if value:
             yield f"{names[key]}\t{labels[label]}\t{value!s}\n"
+    used = set(rows.labels[values != 0].tolist())
+    for number in sorted(set(range(len(labels))) - used):
+        yield f"{start_name()}\t{labels[number]}\t0.0\n"
 
 
 def parse_weights(lines: Iterable[str], source: str, task: Task) -> TextWeights:

@@ -253,10 +253,8 @@ def test_outputs_that_cannot_be_written(trained, corpus, refuse, tmp_path):
             assert f"cannot write {out}" in sentence and "check the folder" in sentence
     assert "cannot write" in refuse("predict", trained, text, "--output", tmp_path / "folder")
     below = tmp_path / "file" / "run"
-    assert f"the run directory {below}" in refuse("train", task, "--train", text, "--run-dir", below)
-    assert f"the run directory {tmp_path / 'file'}" in refuse(
-        "train", task, "--train", text, "--run-dir", tmp_path / "file"
-    )
+    assert f"the folder {below}" in refuse("train", task, "--train", text, "--run-dir", below)
+    assert f"the folder {tmp_path / 'file'}" in refuse("train", task, "--train", text, "--run-dir", tmp_path / "file")
     assert f"cannot write {below}" in refuse("prepare", task, "--train", text, "--output", below)
 
 

@@ -26,7 +26,7 @@ class Daemon(NamedTuple):
     pid: int
     megabytes: int
     web: str
-    ports: list
+    ports: list[int]
 
 
 class Cluster(NamedTuple):
@@ -47,7 +47,7 @@ class Cluster(NamedTuple):
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def daemons(self) -> "dict[str, Daemon]":
+    def daemons(self) -> dict[str, Daemon]:
         """What `status` says, by daemon."""
         rows = [line.split() for line in self.command("status").stdout.splitlines()[1:-1]]
         return {
@@ -63,7 +63,7 @@ class Cluster(NamedTuple):
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode()
 
-    def processes(self) -> "list[int]":
+    def processes(self) -> list[int]:
         """Those that have the cluster's folder in their command line, however they came to be."""
         found = []
         for folder in Path("/proc").iterdir():
@@ -217,7 +217,7 @@ def test_two_nodes_beside_another_cluster_lost_daemons_and_down(cluster: Cluster
     assert cluster.command("status").returncode == 0
 
 
-def test_down_ends_hanging_tasks_too(cluster: Cluster, stopped: Cluster) -> None:
+def test_down_ends_hanging_tasks_too(cluster: Cluster) -> None:
     """The last test on the module's cluster: it is down afterwards."""
     InsecureClient(cluster.daemons()["namenode"].web, user="tester").write("/hang/in", b"x\n")
     script = """
@@ -233,18 +233,18 @@ def test_down_ends_hanging_tasks_too(cluster: Cluster, stopped: Cluster) -> None
         cluster.must("down")
         client.kill()
     assert mappers
-    assert not [pid for pid in mappers if Path(f"/proc/{pid}/cmdline").exists() and _is_mapper(pid)]
+    assert not any(map(_is_mapper, mappers))
     assert not cluster.processes()
 
 
 def _is_mapper(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().endswith(b"sleep\0" + b"98765\0")
+        return Path(f"/proc/{pid}/cmdline").read_bytes().endswith(b"sleep\x0098765\0")
     except OSError:
         return False
 
 
-def _wait_for_mappers() -> "list[int]":
+def _wait_for_mappers() -> list[int]:
     for _ in range(600):
         mappers = [
             int(folder.name)

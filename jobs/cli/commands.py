@@ -17,6 +17,7 @@ from jobs.prepared import prepare
 from jobs.report import learning_curve, learning_curve_svg
 from jobs.run_dir import RunDir, open_model
 from jobs.runners import Cluster
+from jobs.storage import base_name, is_remote, storage_of
 from jobs.tagging import evaluate, evaluate_predicted, predict, python_file
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
@@ -140,8 +141,15 @@ def _output(name: str) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     is_device = os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)
-    with open(name, "wb") if is_device else written_atomically(name) as file:  # /dev/null must stay what it is
-        yield file
+    if is_device:  # /dev/null must stay what it is
+        with open(name, "wb") as file:
+            yield file
+    elif is_remote(name):
+        with storage_of(name).new_file(name) as local, open(local, "wb") as file:
+            yield file
+    else:
+        with written_atomically(name) as file:
+            yield file
 
 
 def run_evaluate(arguments: Arguments) -> None:
@@ -234,5 +242,5 @@ def run_report(arguments: Arguments) -> None:
     history = run.history(run.epochs()[-1]) if run.epochs() else []
     if arguments.svg:
         with _output(arguments.svg) as output:
-            output.write(learning_curve_svg(history, os.path.basename(os.path.normpath(arguments.run))).encode())
+            output.write(learning_curve_svg(history, base_name(arguments.run)).encode())
     print(learning_curve(history), end="")

@@ -4,9 +4,19 @@ Features, what labels mean and remote storage are others' business: here a corpu
 local file.
 """
 
-from perceptron_core.corpus.files import read_lines, read_sentences
+from perceptron_core.corpus.files import Opener, open_local, read_lines, read_sentences
 from perceptron_core.corpus.format import Format, Labels
 from perceptron_core.corpus.formats import FORMATS, make_format
 from perceptron_core.corpus.sentence import Sentence
 
-__all__ = ["FORMATS", "Format", "Labels", "Sentence", "make_format", "read_lines", "read_sentences"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Labels",
+    "Opener",
+    "Sentence",
+    "make_format",
+    "open_local",
+    "read_lines",
+    "read_sentences",
+]

@@ -1,4 +1,4 @@
-"""Local corpus files, plain or gzipped, as lines and as sentences; remote storage is not this module's task.
+"""Corpus files, plain or gzipped, as lines and as sentences; who keeps them elsewhere than here brings an opener.
 
 Lines end with "\\n" only: what `str.splitlines` would cut at (U+2028, U+0085, form feeds) is data.
 """
@@ -10,7 +10,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from itertools import chain
-from typing import Union
+from typing import Callable, Union
 
 from perceptron_core.corpus.format import Format, Labels
 from perceptron_core.corpus.sentence import Sentence
@@ -20,13 +20,20 @@ CHUNK_BYTES = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 
 Path = Union[str, "os.PathLike[str]"]
+Opener = Callable[[str], io.BufferedReader]
 
 
-def read_sentences(path: Path, fmt: Format, keep_text: bool = False, labels: Labels = "required") -> Iterator[Sentence]:
+def open_local(path: str) -> io.BufferedReader:
+    return open(path, "rb")
+
+
+def read_sentences(
+    path: Path, fmt: Format, keep_text: bool = False, labels: Labels = "required", opener: Opener = open_local
+) -> Iterator[Sentence]:
     """Yield the sentences of a file; errors come while iterating, each an InputError with file and line."""
     source = os.fspath(path)
     found = False
-    for sentence in fmt.read(chain.from_iterable(read_lines(path)), source, keep_text, labels):
+    for sentence in fmt.read(chain.from_iterable(read_lines(path, opener)), source, keep_text, labels):
         found = found or len(sentence.columns[0]) > 0
         if found:
             yield sentence
@@ -34,12 +41,12 @@ def read_sentences(path: Path, fmt: Format, keep_text: bool = False, labels: Lab
         raise InputError("holds no sentence; name a file that does, or leave this one out.", source)
 
 
-def read_lines(path: Path) -> Iterator[list[str]]:
+def read_lines(path: Path, opener: Opener = open_local) -> Iterator[list[str]]:
     """Yield the lines of a UTF-8 file without their "\\n" and byte order mark, a long list at a time."""
     source = os.fspath(path)
     lines_before = 0
     try:
-        with open(path, "rb") as file:
+        with opener(source) as file:
             # The name does not tell: downloads are unpacked, and packed, on the way.
             packed = file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
             stream: io.BufferedIOBase = gzip.GzipFile(fileobj=file) if packed else file

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from perceptron_core.corpus import make_format, read_lines
+from perceptron_core.corpus import Opener, make_format, open_local, read_lines
 from perceptron_core.corpus.format import split_fields
 from perceptron_core.errors import InputError
 
 
-def read_predicted(path: str) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+def read_predicted(path: str, opener: Opener = open_local) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """(gold, guess) of every sentence; the first token's line decides how many columns there are."""
-    lines = chain.from_iterable(read_lines(path))
+    lines = chain.from_iterable(read_lines(path, opener))
     before: list[str] = []
     width = 0
     for line in lines:

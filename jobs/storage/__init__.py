@@ -1,0 +1,33 @@
+"""Where files are kept: this machine, or HDFS; the same verbs for both, chosen by the path."""
+
+import io
+from urllib.parse import urlsplit
+
+from jobs.storage.base import Storage, absolute, base_name, is_remote, join
+from jobs.storage.local import LocalStorage
+from perceptron_core.errors import UserError
+
+__all__ = ["Storage", "absolute", "base_name", "is_remote", "join", "open_file", "storage_of"]
+
+_known: dict[tuple[str, str], Storage] = {}
+
+
+def storage_of(path: str) -> Storage:
+    """The storage that a path belongs to."""
+    parts = urlsplit(path) if is_remote(path) else urlsplit("file:")
+    place = (parts.scheme, parts.netloc)
+    if place not in _known:
+        if parts.scheme == "file":
+            _known[place] = LocalStorage()
+        elif parts.scheme == "hdfs":
+            from jobs.storage.webhdfs import WebHdfsStorage  # only now: it loads `requests`
+
+            _known[place] = WebHdfsStorage(parts.netloc)
+        else:
+            raise UserError(f"{path}: {parts.scheme}:// is not known; use a local path or hdfs://")
+    return _known[place]
+
+
+def open_file(path: str) -> io.BufferedReader:
+    """A stream of a file's bytes, wherever it is kept."""
+    return storage_of(path).open(path)

@@ -1,0 +1,81 @@
+"""What every place where files are kept can do. Paths are whole: `run/model`, `hdfs:///runs/1/model`."""
+
+import io
+import os
+import posixpath
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from typing import Any, Optional
+
+
+class Storage(ABC):
+    """A few verbs. A process that dies in the middle of one leaves what was there before, or what comes after."""
+
+    @abstractmethod
+    def open(self, path: str, start: int = 0) -> io.BufferedReader:
+        """A stream of the file's bytes from `start` on."""
+
+    @abstractmethod
+    def size(self, path: str) -> Optional[int]:
+        """Bytes of a file, None if there is no such file (or it is a folder)."""
+
+    @abstractmethod
+    def is_folder(self, path: str) -> bool: ...
+
+    @abstractmethod
+    def names(self, folder: str) -> list[str]:
+        """What is in a folder."""
+
+    @abstractmethod
+    def make_folder(self, folder: str) -> None:
+        """Make it, and those above it, if it is not there."""
+
+    @abstractmethod
+    def write(self, path: str, data: bytes) -> None:
+        """Make a file appear whole, in place of what was there."""
+
+    @abstractmethod
+    def new_file(self, path: str) -> AbstractContextManager[str]:
+        """A local path to write to, whose content appears at `path` when the block ends well."""
+
+    @abstractmethod
+    def new_folder(self, folder: str) -> AbstractContextManager[str]:
+        """A local folder to fill, which appears at `folder` when the block ends well; nothing may be there."""
+
+    @abstractmethod
+    def remove(self, path: str) -> None:
+        """A file, or a folder and all that is in it; nothing happens if there is none."""
+
+    @abstractmethod
+    def identity(self, path: str) -> dict[str, Any]:
+        """Size and checksum: equal for equal content on the same kind of storage."""
+
+    @abstractmethod
+    def fetch(self, path: str) -> str:
+        """The path of a local file with this content: itself, or a copy."""
+
+    @abstractmethod
+    def held(self, folder: str) -> AbstractContextManager[None]:
+        """Hold a folder against other processes; the hold ends with its process, however that ends."""
+
+    def exists(self, path: str) -> bool:
+        return self.size(path) is not None or self.is_folder(path)
+
+
+def is_remote(path: str) -> bool:
+    return "://" in path
+
+
+def join(folder: str, *names: str) -> str:
+    return posixpath.join(folder, *names) if is_remote(folder) else os.path.join(folder, *names)
+
+
+def absolute(path: str) -> str:
+    return path if is_remote(path) else os.path.abspath(path)
+
+
+def base_name(path: str) -> str:
+    return posixpath.basename(path.rstrip("/")) if is_remote(path) else os.path.basename(os.path.normpath(path))
+
+
+IN_USE = "the run directory {} is in use by another process; wait for it to end, or choose another --run-dir"
