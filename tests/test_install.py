@@ -1,6 +1,6 @@
 """The wheel: what is in it, that it works where it was installed, and what it does without a compiler."""
 
-import importlib.util
+import importlib.metadata
 import json
 import os
 import shutil
@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCES = ("LICENSE", "README.md", "pyproject.toml", "setup.cfg", "setup.py", "configs", "jobs", "perceptron_core")
 BUILT = shutil.ignore_patterns("*.so", "native.c", "__pycache__")
 NOT_INHERITED = ("CC", "PYTHONPATH", "SETUPTOOLS_USE_DISTUTILS")  # the last is set by `import jobs`, for mrjob
-NEEDED = ("Cython", "setuptools", "wheel", "pip")
+NEEDED = ("cython", "setuptools", "wheel", "pip")
 PERCEPTRON = "import sys; from jobs.cli.main import main; sys.exit(main())"
 TEXT = "the D\nстарый A\nкот N\nspит V\n\n猫 N\nfast A\nflies V\n\nflies N\nlike V\nthe D\narrow N\n"
 
@@ -63,7 +63,8 @@ def run(command: list[str], folder: Path, **more: str) -> str:
 
 @pytest.fixture(scope="module")
 def install(tmp_path_factory) -> Callable[..., Installed]:
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    installed = {distribution.metadata["Name"].lower() for distribution in importlib.metadata.distributions()}
+    missing = sorted(set(NEEDED) - installed)
     if missing:
         pytest.skip(f"a wheel cannot be built without {', '.join(missing)}; install the extra `test`")
     if not (REPOSITORY / "setup.cfg").exists():
