@@ -1,7 +1,9 @@
 """Running a job from the driver, on any of mrjob's runners, with its progress and with users' errors raised here."""
 
+import getpass
 import logging
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +22,8 @@ from jobs.storage import absolute, storage_of
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.wire import decode_line, encode_line
 
-RUNNERS = ("inline", "local")
+RUNNERS = ("inline", "local", "hadoop")
+ENVIRONMENTS = "hdfs:///user/{user}/.mr-perceptron"  # where packed environments are kept
 
 TasksDone = Callable[[int, int], None]  # (tasks done, tasks in all)
 
@@ -51,11 +54,31 @@ class Cluster(NamedTuple):
         if self.runner == "local":
             # Tasks find mrjob where this process does; else it packs itself up for each job and leaves locks in /tmp.
             arguments.append("--no-bootstrap-mrjob")
+        if self.runner == "hadoop":
+            arguments += self._hadoop_arguments()
         if self.conf:
             arguments += ["-c", os.path.abspath(self.conf)]
         if self.reducers:
             arguments += ["-D", f"mapreduce.job.reduces={self.reducers}"]
         return arguments
+
+    def _hadoop_arguments(self) -> list[str]:
+        """The product travels as one archive; nodes need a Python of this minor version and nothing else."""
+        from jobs.environment import environment_name, pack_environment
+        from jobs.hadoop import put_once
+
+        user = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
+        archive = put_once(ENVIRONMENTS.format(user=user), environment_name(), pack_environment)
+        return [
+            "--no-bootstrap-mrjob",
+            "--no-check-input-paths",
+            "--archives",
+            f"{archive}#env",
+            "--cmdenv",
+            "PYTHONPATH=env",
+            "--python-bin",
+            f"python{sys.version_info[0]}.{sys.version_info[1]}",
+        ]
 
 
 def _ignore(done: int, total: int) -> None:
@@ -88,7 +111,16 @@ class _Local(LocalMRJobRunner):
                 self.tasks_done(number, len(tasks))
 
 
-_RUNNER_CLASSES = {"inline": _Inline, "local": _Local}
+def _runner_class(name: str, tasks_done: TasksDone) -> type:
+    """The runner, telling `tasks_done` how far it is; on a cluster, in hundredths of the maps."""
+    if name == "hadoop":
+        from jobs.hadoop import HadoopRunner  # only now: it loads `requests`
+
+        def on_progress(runner: HadoopRunner, maps: int, reduces: int) -> None:
+            tasks_done(maps, 100)
+
+        return type("Runner", (HadoopRunner,), {"on_progress": on_progress})
+    return type("Runner", ({"inline": _Inline, "local": _Local}[name],), {"tasks_done": staticmethod(tasks_done)})
 
 
 def job_lines(
@@ -101,7 +133,7 @@ def job_lines(
     """Run the job and return its output lines; a user's error that a task found is raised here."""
     logging.getLogger("mrjob").setLevel(logging.ERROR)  # it warns of every configuration file that is not there
     job = job_class([*cluster.arguments(), *arguments, *inputs])
-    runner_class = type("Runner", (_RUNNER_CLASSES[cluster.runner],), {"tasks_done": staticmethod(tasks_done)})
+    runner_class = _runner_class(cluster.runner, tasks_done)
     job._runner_class = lambda: runner_class
     with job.make_runner() as runner:
         runner.run()

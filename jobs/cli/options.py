@@ -6,7 +6,7 @@ from typing import Any, Callable, NamedTuple
 from perceptron_core import __version__
 
 READY_TASKS = ("pos", "upos", "chunking", "ner")
-RUNNERS = ("inline", "local")
+RUNNERS = ("inline", "local", "hadoop")
 
 TASK_HELP = f"a task file (YAML), or the name of a ready one: {', '.join(READY_TASKS)}"
 MODEL_HELP = "a model file, or a run directory (then its best epoch by dev score, or its last)"

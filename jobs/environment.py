@@ -1,0 +1,78 @@
+"""The packed environment: what a task needs beyond a bare Python of the same minor version, in one archive.
+
+It holds the packages as they are installed here (the compiled kernel included), without their tests and scripts, so
+that there is little to unpack. Its name has the hash of its content: it is put on HDFS once and found there by every
+later job, and a changed product never meets an old archive.
+"""
+
+import hashlib
+import importlib.util
+import io
+import os
+import sys
+import tarfile
+import zlib
+from collections.abc import Iterator
+
+PACKAGES = ("perceptron_core", "jobs", "mrjob", "numpy", "msgpack", "yaml", "_yaml", "setuptools", "pkg_resources")
+REMOTE_PACKAGES = ("hdfs", "requests", "urllib3", "certifi", "idna", "charset_normalizer", "docopt", "six")
+SKIPPED_FOLDERS = {"tests", "test", "__pycache__", "include", "doc", "docs", "examples"}
+SKIPPED_ENDINGS = (".pyc", ".pyi", ".pyx", ".pxd", ".pxi", ".c", ".h", ".a")
+
+
+def _locations(packages: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """(name in the archive, path) of each package's folder or module, and of a wheel's bundled libraries."""
+    for name in packages:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            continue
+        if spec.submodule_search_locations:
+            folder = os.path.dirname(spec.origin)
+            yield name, folder
+            libraries = os.path.join(os.path.dirname(folder), f"{name}.libs")
+            if os.path.isdir(libraries):
+                yield f"{name}.libs", libraries
+        else:
+            yield os.path.basename(spec.origin), spec.origin
+
+
+def _files(packages: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """(name in the archive, path) of every file, in a fixed order."""
+    for name, path in _locations(packages):
+        if os.path.isfile(path):
+            yield name, path
+            continue
+        for folder, folders, files in os.walk(path):
+            folders[:] = sorted(set(folders) - SKIPPED_FOLDERS)
+            for file in sorted(files):
+                if not file.endswith(SKIPPED_ENDINGS):
+                    whole = os.path.join(folder, file)
+                    yield os.path.join(name, os.path.relpath(whole, path)), whole
+
+
+def _listing() -> list[tuple[str, str]]:
+    return list(_files(PACKAGES + REMOTE_PACKAGES))
+
+
+def environment_name() -> str:
+    """The archive's name: what Python it is for, and a hash of what is in it (every file's name and checksum)."""
+    digest = hashlib.sha256()
+    for name, path in _listing():
+        with open(path, "rb") as file:
+            digest.update(f"{name}\0{zlib.crc32(file.read())}\n".encode())
+    return f"env-py{sys.version_info[0]}.{sys.version_info[1]}-{digest.hexdigest()[:16]}.tar.gz"
+
+
+def pack_environment() -> bytes:
+    """The archive, its contents at the top."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=6) as archive:
+        for name, path in _listing():
+            archive.add(path, name, filter=_plain)
+    return buffer.getvalue()
+
+
+def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = entry.mtime = 0
+    entry.uname = entry.gname = ""
+    return entry
