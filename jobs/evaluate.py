@@ -11,8 +11,9 @@ from typing import Any
 
 from mrjob.job import MRJob
 
-from jobs.protocol import ERROR, LineProtocol, error_record, pass_errors_on
+from jobs.protocol import ERROR, PIECES_INPUT_FORMAT, PIECES_JOBCONF, LineProtocol, error_record, pass_errors_on
 from jobs.storage import open_file
+from perceptron_core.corpus import Piece
 from perceptron_core.errors import UserError
 from perceptron_core.label_encodings import looks_like_chunks
 from perceptron_core.metrics import METRICS, Counts
@@ -28,6 +29,7 @@ LABELS = "labels"
 
 class MREvaluate(MRJob):
     INPUT_PROTOCOL = INTERNAL_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+    HADOOP_INPUT_FORMAT, JOBCONF = PIECES_INPUT_FORMAT, PIECES_JOBCONF
 
     def configure_args(self) -> None:
         super().configure_args()
@@ -35,30 +37,31 @@ class MREvaluate(MRJob):
         self.add_file_arg("--python", default=None, help="the user's Python file, if the features need one")
         self.add_passthru_arg("--weights", choices=["averaged", "last"], default="averaged")
 
-    def mapper(self, _: str, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    def mapper(self, _: str, record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        piece = Piece(**record)
         try:
             if self.options.model:
                 yield from self._predict_and_count(piece)
             else:
                 yield from self._count(piece)
         except UserError as error:
-            yield error_record(error, piece["file"])
+            yield error_record(error, piece.file)
 
-    def _predict_and_count(self, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _predict_and_count(self, piece: Piece) -> Iterator[tuple[str, Any]]:
         model = read_model(self.options.model)
         task = Task(model.task, self.options.python)
         predictor = Predictor(model, self.options.weights, task)
         metric = task.record["metric"]
         counts = METRICS[metric]()
-        for sentences in in_chunks(task.read(piece["path"], "required", opener=open_file), CHUNK):
+        for sentences in in_chunks(task.read(piece, "required", opener=open_file), CHUNK):
             for sentence, guess in zip(sentences, predictor.predict(sentences)):
                 counts.add_sentence(task.as_counted(sentence.labels or ()), task.as_counted(guess))
         yield metric, counts.to_record()
 
-    def _count(self, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _count(self, piece: Piece) -> Iterator[tuple[str, Any]]:
         counts: dict[str, Counts] = {name: metric() for name, metric in METRICS.items()}
         labels: set[str] = set()
-        for gold, guess in read_predicted(piece["path"], open_file):
+        for gold, guess in read_predicted(piece.path, open_file):
             labels.update(gold, guess)
             for counted in counts.values():
                 counted.add_sentence(gold, guess)

@@ -9,9 +9,9 @@ from typing import Any
 
 from mrjob.job import MRJob
 
-from jobs.protocol import LineProtocol, error_record
+from jobs.protocol import PIECES_INPUT_FORMAT, PIECES_JOBCONF, LineProtocol, error_record
 from jobs.storage import open_file
-from perceptron_core.corpus import make_format
+from perceptron_core.corpus import Piece, make_format
 from perceptron_core.errors import UserError
 from perceptron_core.model import read_model
 from perceptron_core.predictor import Predictor
@@ -23,6 +23,7 @@ CHUNK = 4096
 
 class MRPredict(MRJob):
     INPUT_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+    HADOOP_INPUT_FORMAT, JOBCONF = PIECES_INPUT_FORMAT, PIECES_JOBCONF
 
     def configure_args(self) -> None:
         super().configure_args()
@@ -37,21 +38,22 @@ class MRPredict(MRJob):
         self.predictor: Any = None
         self.start = lambda: Predictor(model, self.options.weights, self.task)
 
-    def mapper(self, _: str, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    def mapper(self, _: str, record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        piece = Piece(**record)
         try:
             self.predictor = self.predictor or self.start()
             fmt = self.task.format
             if self.options.format:
                 fmt = make_format(self.options.format, self.task.record["columns"], self.task.record["predict"])
-            sentences = self.task.read(piece["path"], "optional", keep_text=True, fmt=fmt, opener=open_file)
+            sentences = self.task.read(piece, "optional", keep_text=True, fmt=fmt, opener=open_file)
             for number, chunk in enumerate(in_chunks(sentences, CHUNK)):
                 guesses = self.predictor.predict(chunk)
                 text = "".join(
                     fmt.write(sentence, self.task.as_output(labels)) for sentence, labels in zip(chunk, guesses)
                 )
-                yield f"{piece['file']:06d}.{number:08d}", text
+                yield f"{piece.file:06d}.{piece.number:06d}.{number:08d}", text
         except UserError as error:
-            yield error_record(error, piece["file"])
+            yield error_record(error, piece.file)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """MRPrepare: a corpus becomes S encoded shards, by (mapper) reading and dealing sentences, (reducer) building shards.
 
-    input     piece                   → {file: number in the list, path, first: ordinal of its first sentence}
+    input     piece                   → a piece of a file, see corpus/pieces.py
     mapper    shard                   → {sentences of this piece that go to the shard, as numbers}, see shard_builder
     reducer   header, block …, trailer → the records of a shard, one shard after the other
 
@@ -13,8 +13,9 @@ from typing import Any
 
 from mrjob.job import MRJob
 
-from jobs.protocol import ERROR, LineProtocol, error_record, pass_errors_on
+from jobs.protocol import ERROR, PIECES_INPUT_FORMAT, PIECES_JOBCONF, LineProtocol, error_record, pass_errors_on
 from jobs.storage import open_file
+from perceptron_core.corpus import Piece
 from perceptron_core.errors import UserError
 from perceptron_core.shard_builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
 from perceptron_core.shards import write_shard
@@ -25,6 +26,7 @@ CHUNK = 4096  # sentences that are encoded at a time
 
 class MRPrepare(MRJob):
     INPUT_PROTOCOL = INTERNAL_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+    HADOOP_INPUT_FORMAT, JOBCONF = PIECES_INPUT_FORMAT, PIECES_JOBCONF
 
     def configure_args(self) -> None:
         super().configure_args()
@@ -39,17 +41,17 @@ class MRPrepare(MRJob):
 
     mapper_init = reducer_init = task_init
 
-    def mapper(self, _: str, piece: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-        shards = self.options.shards
+    def mapper(self, _: str, record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        piece, shards = Piece(**record), self.options.shards
         for shard in range(shards):  # every shard is built, also one that gets no sentence
             yield f"{shard:05d}", None
         try:
-            encoder = PieceEncoder(self.task.encoder(), self.options.seed, piece["file"], piece["first"], shards)
-            for sentences in in_chunks(self.task.read(piece["path"], "required", opener=open_file), CHUNK):
-                for shard, record in encoder.encode(sentences):
-                    yield f"{shard:05d}", record
+            encoder = PieceEncoder(self.task.encoder(), self.options.seed, piece.file, piece.first, shards)
+            for sentences in in_chunks(self.task.read(piece, "required", opener=open_file), CHUNK):
+                for shard, encoded in encoder.encode(sentences):
+                    yield f"{shard:05d}", encoded
         except UserError as error:
-            yield error_record(error, piece["file"])
+            yield error_record(error, piece.file)
 
     def reducer(self, key: str, records: Iterator[Any]) -> Iterator[tuple[str, Any]]:
         if key == ERROR:

@@ -7,10 +7,11 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
+from jobs.pieces import cut_files, numbered
 from jobs.prepare import MRPrepare
-from jobs.runners import Cluster, TasksDone, job_lines, pieces
+from jobs.runners import Cluster, job_lines, listed
 from jobs.storage import is_remote, join, storage_of
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
@@ -80,56 +81,35 @@ def check_files(files: Sequence[str]) -> None:
             raise InputError("there is no such file; check the name", path)
 
 
-def prepare(
-    task: Task,
-    files: Sequence[str],
-    shards: int,
-    seed: int,
-    folder: str,
-    cluster: Cluster,
-    tasks_done: Optional[TasksDone] = None,
-) -> Prepared:
+def prepare(task: Task, files: Sequence[str], shards: int, seed: int, folder: str, cluster: Cluster) -> Prepared:
     """Run MRPrepare; the folder appears when all shards are in it."""
     check_files(files)
     storage = storage_of(folder)
     if storage.exists(folder) and (not storage.is_folder(folder) or storage.names(folder)):
         raise UserError(f"{folder} exists already; choose another --output, or remove it")
-    with storage.new_folder(folder) as local:
-        content = _prepare_into(local, task, files, shards, seed, cluster, tasks_done)
-        with open(os.path.join(local, MANIFEST), "w", encoding="utf-8") as manifest:
-            json.dump(content, manifest, indent=1)
-    return Prepared(folder, content)
-
-
-def _prepare_into(
-    folder: str,
-    task: Task,
-    files: Sequence[str],
-    shards: int,
-    seed: int,
-    cluster: Cluster,
-    tasks_done: Optional[TasksDone],
-) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as scratch, pieces(files) as manifest:
+    pieces = numbered(task, cut_files(files, cluster), cluster)
+    with storage.new_folder(folder) as local, tempfile.TemporaryDirectory() as scratch, listed(pieces) as manifest:
         record = os.path.join(scratch, "task.json")
         with open(record, "w", encoding="utf-8") as file:
             json.dump(task.record, file)
         arguments = ["--task", record, "--shards", str(shards), "--seed", str(seed)]
         if task.python_path:
             arguments += ["--python", os.path.abspath(task.python_path)]
-        more = {"tasks_done": tasks_done} if tasks_done else {}
-        lines = job_lines(MRPrepare, cluster, arguments, [manifest], **more)
-    built = sorted((_write_shard(folder, shard) for shard in _shards(lines)), key=lambda shard: shard["shard"])
-    assert [shard["shard"] for shard in built] == list(range(shards)), "the job did not build every shard once"
-    return {
-        "version": VERSION,
-        "features": task.fingerprint,
-        "seed": seed,
-        "data": data_identity(files),
-        "sentences": sum(shard["sentences"] for shard in built),
-        "tokens": sum(shard["tokens"] for shard in built),
-        "shards": built,
-    }
+        lines = job_lines(MRPrepare, cluster, arguments, [manifest])
+        built = sorted((_write_shard(local, shard) for shard in _shards(lines)), key=lambda shard: shard["shard"])
+        assert [shard["shard"] for shard in built] == list(range(shards)), "the job did not build every shard once"
+        content = {
+            "version": VERSION,
+            "features": task.fingerprint,
+            "seed": seed,
+            "data": data_identity(files),
+            "sentences": sum(shard["sentences"] for shard in built),
+            "tokens": sum(shard["tokens"] for shard in built),
+            "shards": built,
+        }
+        with open(os.path.join(local, MANIFEST), "w", encoding="utf-8") as out:
+            json.dump(content, out, indent=1)
+    return Prepared(folder, content)
 
 
 def _shards(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

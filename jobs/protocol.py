@@ -11,6 +11,10 @@ from perceptron_core.wire import decode_line, encode_line
 
 ERROR = "error"
 
+# On Hadoop, a job whose input lists pieces of files has one map task a line, and is given the line alone.
+PIECES_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
+PIECES_JOBCONF = {"mapreduce.input.lineinputformat.linespermap": 1, "stream.map.input.ignoreKey": "true"}
+
 
 class LineProtocol:
     """Counts what it reads, because the bytes that cross from mappers to reducers are worth knowing."""

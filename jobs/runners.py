@@ -18,14 +18,19 @@ from mrjob.util import to_lines
 from yaml import YAMLError
 
 from jobs.protocol import ERROR
-from jobs.storage import absolute, storage_of
+from jobs.storage import absolute, base_name, is_remote, open_file, storage_of
+from perceptron_core.corpus import Piece
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.wire import decode_line, encode_line
 
 RUNNERS = ("inline", "local", "hadoop")
-ENVIRONMENTS = "hdfs:///user/{user}/.mr-perceptron"  # where packed environments are kept
 
 TasksDone = Callable[[int, int], None]  # (tasks done, tasks in all)
+
+
+def home_folder() -> str:
+    """Where packed environments and uploaded corpora are kept on HDFS."""
+    return f"hdfs:///user/{os.environ.get('HADOOP_USER_NAME') or getpass.getuser()}/.mr-perceptron"
 
 
 class Cluster(NamedTuple):
@@ -49,6 +54,15 @@ class Cluster(NamedTuple):
         """A file as the jobs take it: by its path, or where they run on this machine a local copy of it."""
         return storage_of(path).fetch(absolute(path)) if self.runner in ("inline", "local") else absolute(path)
 
+    def reachable(self, path: str) -> str:
+        """A path that the tasks can read: on a cluster, a local file is first copied there, once for its content."""
+        if self.runner in ("inline", "local") or is_remote(path):
+            return path
+        from jobs.hadoop import put_once
+
+        name = f"{storage_of(path).identity(path)['sha256'][:16]}-{base_name(path)}"
+        return put_once(f"{home_folder()}/uploads", name, lambda: open_file(path).read())
+
     def arguments(self) -> list[str]:
         arguments = ["-r", self.runner, "--cleanup-on-failure", "LOCAL_TMP"]  # also when the user interrupts
         if self.runner == "local":
@@ -67,8 +81,7 @@ class Cluster(NamedTuple):
         from jobs.environment import environment_name, pack_environment
         from jobs.hadoop import put_once
 
-        user = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
-        archive = put_once(ENVIRONMENTS.format(user=user), environment_name(), pack_environment)
+        archive = put_once(home_folder(), environment_name(), pack_environment)
         return [
             "--no-bootstrap-mrjob",
             "--no-check-input-paths",
@@ -156,10 +169,10 @@ def run_job(
 
 
 @contextmanager
-def pieces(files: Sequence[str]) -> Iterator[str]:
-    """A job's input that lists the files to read: a mapper reads its file itself, because sentences span lines."""
+def listed(pieces: Sequence[Piece]) -> Iterator[str]:
+    """A job's input that lists what to read: a mapper reads its piece itself, because sentences span lines."""
     with tempfile.NamedTemporaryFile("wb", suffix=".pieces") as manifest:
-        for number, path in enumerate(files):
-            manifest.write(encode_line("piece", {"file": number, "path": absolute(path), "first": 0}) + b"\n")
+        for piece in pieces:
+            manifest.write(encode_line("piece", piece._asdict()) + b"\n")
         manifest.flush()
         yield manifest.name

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from typing import Any, Optional
 
 from jobs.evaluate import LABELS, MREvaluate
+from jobs.pieces import cut_files, whole_files
 from jobs.predict import MRPredict
 from jobs.prepared import check_files
 from jobs.run_dir import open_model
-from jobs.runners import Cluster, TasksDone, pieces, run_job
+from jobs.runners import Cluster, TasksDone, listed, run_job
 from jobs.storage import storage_of
 from perceptron_core.metrics import METRICS, Counts
 from perceptron_core.model import Model, write_model
@@ -57,7 +58,8 @@ def predict(
 ) -> Iterator[str]:
     """The files' text, in order, with the guesses in it."""
     check_files(files)
-    with model_arguments(model, weights, python, cluster) as arguments, pieces(files) as manifest:
+    pieces = cut_files(files, cluster)
+    with model_arguments(model, weights, python, cluster) as arguments, listed(pieces) as manifest:
         if fmt:
             arguments += ["--format", fmt]
         output = run_job(MRPredict, cluster, arguments, [manifest], **more)
@@ -75,7 +77,8 @@ def evaluate(
 ) -> Counts:
     """The counts of a model's guesses on files with gold labels."""
     check_files(files)
-    with model_arguments(model, weights, python, cluster) as arguments, pieces(files) as manifest:
+    pieces = cut_files(files, cluster)
+    with model_arguments(model, weights, python, cluster) as arguments, listed(pieces) as manifest:
         ((metric, record),) = run_job(MREvaluate, cluster, arguments, [manifest], **more)
     return METRICS[metric].from_record(record)
 
@@ -83,7 +86,7 @@ def evaluate(
 def evaluate_predicted(files: Sequence[str], metric: Optional[str], cluster: Cluster, **more: TasksDone) -> Counts:
     """The counts of files whose last two columns are gold and guess; chunk labels are scored as spans."""
     check_files(files)
-    with pieces(files) as manifest:
+    with listed(whole_files(files, cluster)) as manifest:
         output: dict[str, Any] = dict(run_job(MREvaluate, cluster, [], [manifest], **more))
     chosen = metric or ("spans" if output[LABELS] else "accuracy")
     return METRICS[chosen].from_record(output[chosen])

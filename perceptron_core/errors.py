@@ -17,5 +17,6 @@ class InputError(UserError):
     def __init__(self, message: str, source: str, line: Optional[int] = None) -> None:
         where = source if line is None else f"{source}:{line}"
         super().__init__(f"{where}: {message}")
+        self.problem = message
         self.source = source
         self.line = line

@@ -9,12 +9,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 import yaml
 
-from perceptron_core.corpus import Format, Labels, Opener, Sentence, make_format, open_local, read_sentences
+from perceptron_core.corpus import Format, Labels, Opener, Piece, Sentence, make_format, open_local, read_sentences
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.attributes import Attribute, AttributeSet, did_you_mean, read_lookup
 from perceptron_core.features.crfpp import parse_crfpp
@@ -103,22 +103,27 @@ class Task:
 
     def read(
         self,
-        path: str,
+        source: Union[str, Piece],
         labels: Labels,
         keep_text: bool = False,
         fmt: Optional[Format] = None,
         opener: Opener = open_local,
     ) -> Iterator[Sentence]:
-        """The sentences of a file, their labels in the encoding that is trained; as they are where they are optional,
-        since whoever only predicts has no use for them."""
-        source, target = self.encoding["input"], self.encoding["train"]
-        for sentence in read_sentences(path, fmt or self.format, keep_text, labels, opener):
-            if source == target or labels == "optional" or sentence.labels is None:
+        """The sentences of a file or a piece of one, their labels in the encoding that is trained; as they are where
+        they are optional, since whoever only predicts has no use for them."""
+        sentences = read_sentences(source, fmt or self.format, keep_text, labels, opener)
+        return sentences if labels == "optional" else self._trained_encoding(sentences, source)
+
+    def _trained_encoding(self, sentences: Iterator[Sentence], source: Union[str, Piece]) -> Iterator[Sentence]:
+        given, trained = self.encoding["input"], self.encoding["train"]
+        for sentence in sentences:
+            if given == trained or sentence.labels is None:
                 yield sentence
                 continue
             try:
-                yield sentence._replace(labels=convert(sentence.labels, source, target))
+                yield sentence._replace(labels=convert(sentence.labels, given, trained))
             except UserError as error:
+                path = source.path if isinstance(source, Piece) else source
                 raise InputError(str(error), path, sentence.line) from error
 
     def as_output(self, labels: Sequence[str]) -> Sequence[str]:

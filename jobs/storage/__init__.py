@@ -28,6 +28,6 @@ def storage_of(path: str) -> Storage:
     return _known[place]
 
 
-def open_file(path: str) -> io.BufferedReader:
-    """A stream of a file's bytes, wherever it is kept."""
-    return storage_of(path).open(path)
+def open_file(path: str, start: int = 0) -> io.BufferedReader:
+    """A stream of a file's bytes from `start` on, wherever it is kept."""
+    return storage_of(path).open(path, start)

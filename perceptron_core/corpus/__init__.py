@@ -4,9 +4,10 @@ Features, what labels mean and remote storage are others' business: here a corpu
 local file.
 """
 
-from perceptron_core.corpus.files import Opener, open_local, read_lines, read_sentences
+from perceptron_core.corpus.files import open_local, read_lines, read_sentences
 from perceptron_core.corpus.format import Format, Labels
 from perceptron_core.corpus.formats import FORMATS, make_format
+from perceptron_core.corpus.pieces import Opener, Piece, cut_file
 from perceptron_core.corpus.sentence import Sentence
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "Format",
     "Labels",
     "Opener",
+    "Piece",
+    "cut_file",
     "Sentence",
     "make_format",
     "open_local",

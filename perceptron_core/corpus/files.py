@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Callable, Union
 
 from perceptron_core.corpus.format import Format, Labels
+from perceptron_core.corpus.pieces import Opener, Piece, located, open_span, piece_span
 from perceptron_core.corpus.sentence import Sentence
 from perceptron_core.errors import InputError
 
@@ -20,28 +21,40 @@ CHUNK_BYTES = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 
 Path = Union[str, "os.PathLike[str]"]
-Opener = Callable[[str], io.BufferedReader]
 
 
-def open_local(path: str) -> io.BufferedReader:
-    return open(path, "rb")
+def open_local(path: str, start: int = 0) -> io.BufferedReader:
+    file = open(path, "rb")  # noqa: SIM115 - the caller closes it
+    file.seek(start)
+    return file
 
 
 def read_sentences(
-    path: Path, fmt: Format, keep_text: bool = False, labels: Labels = "required", opener: Opener = open_local
+    source: Union[Path, Piece],
+    fmt: Format,
+    keep_text: bool = False,
+    labels: Labels = "required",
+    opener: Opener = open_local,
 ) -> Iterator[Sentence]:
-    """Yield the sentences of a file; errors come while iterating, each an InputError with file and line."""
-    source = os.fspath(path)
+    """Yield the sentences of a file, or of a piece of one; errors come while iterating, each an InputError with file
+    and line. A file that has no sentence is an error, a piece of one is not."""
+    piece = source if isinstance(source, Piece) else Piece(0, os.fspath(source))
+    if piece.is_part():
+        begin, end = piece_span(piece, fmt.splittable, opener)
+        lines = chain.from_iterable(read_lines(piece.path, lambda path: open_span(path, begin, end, opener)))
+        yield from located(fmt.read(lines, piece.path, keep_text, labels), piece.path, begin, opener)
+        return
     found = False
-    for sentence in fmt.read(chain.from_iterable(read_lines(path, opener)), source, keep_text, labels):
+    lines = chain.from_iterable(read_lines(piece.path, lambda path: opener(path, 0)))
+    for sentence in fmt.read(lines, piece.path, keep_text, labels):
         found = found or len(sentence.columns[0]) > 0
         if found:
             yield sentence
     if not found:
-        raise InputError("holds no sentence; name a file that does, or leave this one out.", source)
+        raise InputError("holds no sentence; name a file that does, or leave this one out.", piece.path)
 
 
-def read_lines(path: Path, opener: Opener = open_local) -> Iterator[list[str]]:
+def read_lines(path: Path, opener: Callable[[str], io.BufferedReader] = open_local) -> Iterator[list[str]]:
     """Yield the lines of a UTF-8 file without their "\\n" and byte order mark, a long list at a time."""
     source = os.fspath(path)
     lines_before = 0

@@ -10,7 +10,7 @@ from perceptron_core.errors import InputError
 
 def read_predicted(path: str, opener: Opener = open_local) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """(gold, guess) of every sentence; the first token's line decides how many columns there are."""
-    lines = chain.from_iterable(read_lines(path, opener))
+    lines = chain.from_iterable(read_lines(path, lambda name: opener(name, 0)))
     before: list[str] = []
     width = 0
     for line in lines:

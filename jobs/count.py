@@ -1,0 +1,42 @@
+"""MRCount: how many sentences each piece of a file has, so that every sentence has an ordinal before it is dealt.
+
+input     piece        → a piece of a file
+mapper    file.number  → its sentences
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from mrjob.job import MRJob
+
+from jobs.protocol import PIECES_INPUT_FORMAT, PIECES_JOBCONF, LineProtocol, error_record
+from jobs.storage import open_file
+from perceptron_core.corpus import Piece
+from perceptron_core.errors import UserError
+from perceptron_core.task import Task
+
+
+class MRCount(MRJob):
+    INPUT_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+    HADOOP_INPUT_FORMAT, JOBCONF = PIECES_INPUT_FORMAT, PIECES_JOBCONF
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--task", help="the task's record, JSON")
+
+    def mapper_init(self) -> None:
+        with open(self.options.task, encoding="utf-8") as file:
+            self.task = Task(json.load(file))
+
+    def mapper(self, _: str, record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        piece = Piece(**record)
+        try:
+            sentences = sum(1 for _ in self.task.read(piece, "required", opener=open_file))
+            yield f"{piece.file:06d}.{piece.number:06d}", sentences
+        except UserError as error:
+            yield error_record(error, piece.file)
+
+
+if __name__ == "__main__":
+    MRCount.run()
