@@ -12,7 +12,7 @@ import numpy as np
 
 from jobs.prepared import Prepared, read_prepared
 from jobs.run_dir import RunDir
-from jobs.storage import absolute, join, open_file, storage_of
+from jobs.storage import open_file, parent, storage_of
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.encoding import Encoded
 from perceptron_core.features.feature_set import extracted_key
@@ -31,7 +31,7 @@ def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
     if given:
         return read_prepared(given)
     is_run = storage_of(model_path).is_folder(model_path)
-    found = RunDir(model_path if is_run else join(absolute(model_path), "..")).prepared_folder()
+    found = RunDir(model_path if is_run else parent(model_path)).prepared_folder()
     if found is None:
         raise InputError(
             "holds no feature names, and the prepared corpus it was trained on is not beside it; give the run "

@@ -13,7 +13,15 @@ from typing import Any
 
 from mrjob.job import MRJob
 
-from jobs.protocol import ERROR, PIECES_INPUT_FORMAT, PIECES_JOBCONF, LineProtocol, error_record, pass_errors_on
+from jobs.protocol import (
+    ERROR,
+    ERRORS_COUNTER,
+    PIECES_INPUT_FORMAT,
+    PIECES_JOBCONF,
+    LineProtocol,
+    error_record,
+    pass_errors_on,
+)
 from jobs.storage import open_file
 from perceptron_core.corpus import Piece
 from perceptron_core.errors import UserError
@@ -22,6 +30,24 @@ from perceptron_core.shards import write_shard
 from perceptron_core.task import Task
 
 CHUNK = 4096  # sentences that are encoded at a time
+
+
+def partition(key: str, reducers: int) -> int:
+    """Which of so many reducers Hadoop's default partitioner sends a key to."""
+    code = 1
+    for byte in key.encode("ascii"):
+        code = (31 * code + byte) & 0xFFFFFFFF
+    return (code & 0x7FFFFFFF) % reducers
+
+
+def shard_keys(shards: int) -> list[str]:
+    """A key for each shard, such that with as many reducers as shards each reducer builds the one of its number."""
+    keys: dict[int, str] = {}
+    number = 0
+    while len(keys) < shards:
+        keys.setdefault(partition(str(number), shards), str(number))
+        number += 1
+    return [keys[shard] for shard in range(shards)]
 
 
 class MRPrepare(MRJob):
@@ -43,14 +69,16 @@ class MRPrepare(MRJob):
 
     def mapper(self, _: str, record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         piece, shards = Piece(**record), self.options.shards
-        for shard in range(shards):  # every shard is built, also one that gets no sentence
-            yield f"{shard:05d}", None
+        keys = shard_keys(shards)
+        for key in keys:  # every shard is built, also one that gets no sentence
+            yield key, None
         try:
             encoder = PieceEncoder(self.task.encoder(), self.options.seed, piece.file, piece.first, shards)
             for sentences in in_chunks(self.task.read(piece, "required", opener=open_file), CHUNK):
                 for shard, encoded in encoder.encode(sentences):
-                    yield f"{shard:05d}", encoded
+                    yield keys[shard], encoded
         except UserError as error:
+            self.increment_counter(*ERRORS_COUNTER)
             yield error_record(error, piece.file)
 
     def reducer(self, key: str, records: Iterator[Any]) -> Iterator[tuple[str, Any]]:
@@ -62,7 +90,7 @@ class MRPrepare(MRJob):
         for record in sorted(filter(None, records), key=corpus_order):
             builder.add(record)
         identity = {
-            "shard": int(key),
+            "shard": partition(key, self.options.shards),
             "shards": self.options.shards,
             "seed": self.options.seed,
             "features": self.task.fingerprint,

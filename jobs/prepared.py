@@ -6,13 +6,13 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jobs.pieces import cut_files, numbered
 from jobs.prepare import MRPrepare
 from jobs.runners import Cluster, job_lines, listed
-from jobs.storage import is_remote, join, storage_of
+from jobs.storage import base_name, is_remote, join, parent, storage_of
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.task import Task
@@ -88,28 +88,84 @@ def prepare(task: Task, files: Sequence[str], shards: int, seed: int, folder: st
     if storage.exists(folder) and (not storage.is_folder(folder) or storage.names(folder)):
         raise UserError(f"{folder} exists already; choose another --output, or remove it")
     pieces = numbered(task, cut_files(files, cluster), cluster)
-    with storage.new_folder(folder) as local, tempfile.TemporaryDirectory() as scratch, listed(pieces) as manifest:
+    content = {
+        "version": VERSION,
+        "features": task.fingerprint,
+        "seed": seed,
+        "data": data_identity(files),
+    }
+    with tempfile.TemporaryDirectory() as scratch, listed(pieces) as manifest:
         record = os.path.join(scratch, "task.json")
         with open(record, "w", encoding="utf-8") as file:
             json.dump(task.record, file)
         arguments = ["--task", record, "--shards", str(shards), "--seed", str(seed)]
         if task.python_path:
             arguments += ["--python", os.path.abspath(task.python_path)]
+        build = _by_reducers if cluster.runner == "hadoop" and folder.startswith("hdfs:") else _by_client
+        built = build(folder, content, shards, cluster, arguments, manifest)
+    return Prepared(folder, built)
+
+
+def _whole(content: dict[str, Any], built: Iterable[dict[str, Any]], shards: int) -> dict[str, Any]:
+    """The manifest, once all shards are there."""
+    ordered = sorted(built, key=lambda shard: shard["shard"])
+    assert [shard["shard"] for shard in ordered] == list(range(shards)), "the job did not build every shard once"
+    totals = {name: sum(shard[name] for shard in ordered) for name in ("sentences", "tokens")}
+    return {**content, **totals, "shards": ordered}
+
+
+def _by_client(
+    folder: str, content: dict[str, Any], shards: int, cluster: Cluster, arguments: list[str], manifest: str
+) -> dict[str, Any]:
+    """The reducers' output comes here, and is written from here."""
+    with storage_of(folder).new_folder(folder) as local:
         lines = job_lines(MRPrepare, cluster, arguments, [manifest])
-        built = sorted((_write_shard(local, shard) for shard in _shards(lines)), key=lambda shard: shard["shard"])
-        assert [shard["shard"] for shard in built] == list(range(shards)), "the job did not build every shard once"
-        content = {
-            "version": VERSION,
-            "features": task.fingerprint,
-            "seed": seed,
-            "data": data_identity(files),
-            "sentences": sum(shard["sentences"] for shard in built),
-            "tokens": sum(shard["tokens"] for shard in built),
-            "shards": built,
-        }
+        content = _whole(content, (_write_shard(local, shard) for shard in _shards(lines)), shards)
         with open(os.path.join(local, MANIFEST), "w", encoding="utf-8") as out:
             json.dump(content, out, indent=1)
-    return Prepared(folder, content)
+    return content
+
+
+def _by_reducers(
+    folder: str, content: dict[str, Any], shards: int, cluster: Cluster, arguments: list[str], manifest: str
+) -> dict[str, Any]:
+    """On a cluster as many reducers as shards write one .gz each, and nothing passes through the client."""
+    from jobs.storage.webhdfs import WebHdfsStorage
+
+    storage = storage_of(folder)
+    assert isinstance(storage, WebHdfsStorage)
+    hidden = join(parent(folder), f".{base_name(folder)}.tmp")
+    storage.remove(hidden)
+    output = {
+        "mapreduce.job.reduces": shards,
+        "mapreduce.output.fileoutputformat.compress": "true",
+        "mapreduce.output.fileoutputformat.compress.codec": "org.apache.hadoop.io.compress.GzipCodec",
+    }
+    arguments = [*arguments, "--output-dir", hidden, *(f"-D{name}={value}" for name, value in output.items())]
+    job_lines(MRPrepare, cluster, arguments, [manifest], leave_output=True)
+    built = []
+    for part in storage.names(hidden):
+        path = join(hidden, part)
+        if not part.startswith("part-"):
+            storage.remove(path)
+            continue
+        with storage.open(path) as packed, gzip.open(packed) as lines:
+            header = decode_line(lines.readline())[1]
+        name = shard_file(header)
+        built.append({**_described(header), "file": name, "bytes": storage.size(path), "sha256": None})
+        storage.move(path, join(hidden, name))
+    content = _whole(content, built, shards)
+    storage.write(join(hidden, MANIFEST), json.dumps(content, indent=1).encode())
+    storage.move(hidden, folder)
+    return content
+
+
+def shard_file(header: dict[str, Any]) -> str:
+    return f"shard-{header['shard']:05d}-of-{header['shards']:05d}.gz"
+
+
+def _described(header: dict[str, Any]) -> dict[str, Any]:
+    return {name: header[name] for name in ("shard", "sentences", "tokens", "labels")}
 
 
 def _shards(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
@@ -123,20 +179,12 @@ def _shards(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 
 def _write_shard(folder: str, lines: Sequence[bytes]) -> dict[str, Any]:
     """Write a shard as one gzip member without a time or a name (equal content, equal bytes); what is in it."""
-    (_, header), (_, trailer) = decode_line(lines[0]), decode_line(lines[-1])
-    name = f"shard-{header['shard']:05d}-of-{header['shards']:05d}.gz"
+    _, header = decode_line(lines[0])
+    name = shard_file(header)
     buffer = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", compresslevel=1, fileobj=buffer, mtime=0) as packed:
         packed.write(b"\n".join(lines) + b"\n")
     data = buffer.getvalue()
     with written_atomically(os.path.join(folder, name)) as file:
         file.write(data)
-    return {
-        "shard": header["shard"],
-        "file": name,
-        "sentences": trailer["sentences"],
-        "tokens": trailer["tokens"],
-        "labels": header["labels"],
-        "bytes": len(data),
-        "sha256": hashlib.sha256(data).hexdigest(),
-    }
+    return {**_described(header), "file": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}

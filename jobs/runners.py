@@ -17,7 +17,7 @@ from mrjob.local import LocalMRJobRunner, _pickle_safe
 from mrjob.util import to_lines
 from yaml import YAMLError
 
-from jobs.protocol import ERROR
+from jobs.protocol import ERROR, ERRORS_COUNTER
 from jobs.storage import absolute, base_name, is_remote, open_file, storage_of
 from perceptron_core.corpus import Piece
 from perceptron_core.errors import InputError, UserError
@@ -142,14 +142,21 @@ def job_lines(
     arguments: Sequence[str],
     inputs: Sequence[str],
     tasks_done: TasksDone = _ignore,
+    leave_output: bool = False,
 ) -> list[bytes]:
-    """Run the job and return its output lines; a user's error that a task found is raised here."""
+    """Run the job and return its output lines; a user's error that a task found is raised here.
+
+    With `leave_output` the output stays where it is, unless the tasks have counted such errors.
+    """
     logging.getLogger("mrjob").setLevel(logging.ERROR)  # it warns of every configuration file that is not there
     job = job_class([*cluster.arguments(), *arguments, *inputs])
     runner_class = _runner_class(cluster.runner, tasks_done)
     job._runner_class = lambda: runner_class
     with job.make_runner() as runner:
         runner.run()
+        group, name = ERRORS_COUNTER
+        if leave_output and not any(counters.get(group, {}).get(name) for counters in runner.counters()):
+            return []
         lines = [line.rstrip(b"\n") for line in to_lines(runner.cat_output())]
     errors = [decode_line(line)[1] for line in lines if line.startswith(ERROR.encode() + b"\t")]
     if errors:

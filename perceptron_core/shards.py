@@ -1,6 +1,6 @@
 """An encoded shard: the records of a header, blocks of sentences, and a trailer; each travels as one line.
 
-    header   which shard of how many, the seed, the fingerprint of its features, its labels
+    header   which shard of how many, the seed, the fingerprint of its features, its labels, how large it is
     block    some thousand tokens: type numbers a column, label numbers, and the types that occur in it for the first
              time: their attribute hashes, and their strings for whoever wants to name a feature
     trailer  how many blocks, sentences and tokens there were, so that a shard that was cut is noticed
@@ -39,7 +39,8 @@ class ShardContent(NamedTuple):
 def write_shard(content: ShardContent, widths: Sequence[int], identity: dict[str, Any]) -> Iterator[Record]:
     """The shard's records in order."""
     encoded = content.encoded
-    yield "header", {**identity, "version": VERSION, "labels": list(content.label_names)}
+    counts = {"sentences": len(encoded.lengths), "tokens": len(encoded.labels)}
+    yield "header", {**identity, **counts, "version": VERSION, "labels": list(content.label_names)}
     tables, all_widths = [*content.tables, content.extra_table], [*widths, 1]
     types = [*content.types, *([()] * (len(tables) - len(content.types)))]
     sent = [0] * len(tables)
@@ -64,7 +65,7 @@ def write_shard(content: ShardContent, widths: Sequence[int], identity: dict[str
         record["types"] = [list(texts[a:b]) for texts, a, b in zip(types, sent, known)]
         yield "block", record
         sent, first, token, blocks = known, last, span.stop, blocks + 1
-    yield "trailer", {"blocks": blocks, "sentences": len(encoded.lengths), "tokens": len(encoded.labels)}
+    yield "trailer", {"blocks": blocks, **counts}
 
 
 class ShardReader:

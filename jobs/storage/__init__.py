@@ -3,11 +3,11 @@
 import io
 from urllib.parse import urlsplit
 
-from jobs.storage.base import Storage, absolute, base_name, is_remote, join
+from jobs.storage.base import Storage, absolute, base_name, is_remote, join, parent
 from jobs.storage.local import LocalStorage
 from perceptron_core.errors import UserError
 
-__all__ = ["Storage", "absolute", "base_name", "is_remote", "join", "open_file", "storage_of"]
+__all__ = ["Storage", "absolute", "base_name", "is_remote", "join", "open_file", "parent", "storage_of"]
 
 _known: dict[tuple[str, str], Storage] = {}
 

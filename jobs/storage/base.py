@@ -74,6 +74,11 @@ def absolute(path: str) -> str:
     return path if is_remote(path) else os.path.abspath(path)
 
 
+def parent(path: str) -> str:
+    """The folder that a file or folder is in."""
+    return posixpath.dirname(path.rstrip("/")) if is_remote(path) else os.path.dirname(os.path.abspath(path))
+
+
 def base_name(path: str) -> str:
     return posixpath.basename(path.rstrip("/")) if is_remote(path) else os.path.basename(os.path.normpath(path))
 

@@ -160,6 +160,10 @@ class WebHdfsStorage(Storage):
     def remove(self, path: str) -> None:
         self._do(path, self.client.delete, self.inner(path), recursive=True)
 
+    def move(self, path: str, target: str) -> None:
+        """Rename a file or a folder; nothing may be at the target."""
+        self._do(target, self.client.rename, self.inner(path), self.inner(target))
+
     def identity(self, path: str) -> dict[str, Any]:
         """HDFS's own checksum of the blocks' checksums; it does not read the file."""
         size = self.size(path)

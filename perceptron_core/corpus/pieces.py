@@ -1,0 +1,93 @@
+"""A part of a file, cut where sentences end, so that many tasks can read one big file.
+
+A piece is given by any two byte positions; it begins at the first sentence that begins at or after the one, and ends
+before the first that begins at or after the other. So pieces that touch share no sentence and lose none, wherever
+the positions fall. Only plain files can be cut; a gzipped one is one piece.
+"""
+
+import io
+from collections.abc import Iterator
+from typing import Any, Callable, NamedTuple, Optional
+
+from perceptron_core.errors import InputError
+
+Opener = Callable[[str, int], io.BufferedReader]  # (path, first byte) → the bytes from there on
+
+
+class Piece(NamedTuple):
+    file: int  # which file of the list it is of
+    path: str
+    number: int = 0  # which piece of the file
+    start: int = 0
+    end: Optional[int] = None  # None: to the end of the file
+    first: int = 0  # ordinal of its first sentence in the file
+
+    def is_part(self) -> bool:
+        return self.start > 0 or self.end is not None
+
+
+def cut_file(file: int, path: str, size: int, piece_size: int) -> list[Piece]:
+    """The pieces of a plain file, each of about `piece_size` bytes."""
+    count = max(1, round(size / piece_size))
+    edges = [size * i // count for i in range(count)]
+    ends = [*edges[1:], None]
+    return [Piece(file, path, number, start, end) for number, (start, end) in enumerate(zip(edges, ends))]
+
+
+def sentence_start(path: str, position: int, line_is_sentence: bool, opener: Opener) -> int:
+    """Where the first sentence begins that begins at or after a position: behind a blank line, or a line's end."""
+    if position == 0:
+        return 0
+    with opener(path, position - 1) as file:
+        at = position - 1 + len(file.readline())  # the rest of a line, perhaps only its end
+        while not line_is_sentence:
+            line = file.readline()
+            at += len(line)
+            if not line.strip(b" \t\r\n"):
+                break
+    return at
+
+
+def piece_span(piece: Piece, line_is_sentence: bool, opener: Opener) -> tuple[int, Optional[int]]:
+    """The bytes of a piece's whole sentences: first, and behind the last (None: to the end of the file)."""
+    begin = sentence_start(piece.path, piece.start, line_is_sentence, opener)
+    return begin, None if piece.end is None else sentence_start(piece.path, piece.end, line_is_sentence, opener)
+
+
+class LimitedReader(io.RawIOBase):
+    """The next bytes of a stream, and no more."""
+
+    def __init__(self, stream: io.BufferedReader, size: int) -> None:
+        self._stream, self._left = stream, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(min(len(buffer), self._left))
+        buffer[: len(data)] = data
+        self._left -= len(data)
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+
+def open_span(path: str, begin: int, end: Optional[int], opener: Opener) -> io.BufferedReader:
+    """The bytes of a span of a file."""
+    stream = opener(path, begin)
+    return stream if end is None else io.BufferedReader(LimitedReader(stream, end - begin), 1 << 20)
+
+
+def located(errors: Iterator[Any], path: str, begin: int, opener: Opener) -> Iterator[Any]:
+    """What is iterated; the line of an error in it is counted from the beginning of the file, not of the piece."""
+    try:
+        yield from errors
+    except InputError as error:
+        if not begin or error.line is None:
+            raise
+        with open_span(path, 0, begin, opener) as file:
+            before = sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
+        raise InputError(error.problem, error.source, error.line + before) from error
