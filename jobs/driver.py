@@ -301,12 +301,14 @@ class _Training:
         return path
 
     def _show_progress(self, epoch: int, inline: bool) -> Any:
-        """Sentences within this process, map tasks elsewhere; the callback for tasks."""
+        """Sentences within this process, map tasks or hundredths of the job elsewhere; the callback for these."""
         chosen = self.config["chosen_shards"]
         sentences = sum(self.corpus.shards[shard]["sentences"] for shard in chosen) * self.settings.local_epochs
-        self.listener.step(f"epoch {epoch}", sentences if inline else len(chosen))
         if not inline:
-            return lambda done, total: self.listener.progress(done) if total == len(chosen) else None
+            total = len(chosen) if self.plan.cluster.runner == "local" else 100
+            self.listener.step(f"epoch {epoch}", total)
+            return lambda done, of: self.listener.progress(done) if of == total else None
+        self.listener.step(f"epoch {epoch}", sentences)
         done = 0
 
         def report(more: int) -> None:

@@ -13,6 +13,7 @@ import sys
 import tarfile
 import zlib
 from collections.abc import Iterator
+from functools import cache
 
 PACKAGES = ("perceptron_core", "jobs", "mrjob", "numpy", "msgpack", "yaml", "_yaml", "setuptools", "pkg_resources")
 REMOTE_PACKAGES = ("hdfs", "requests", "urllib3", "certifi", "idna", "charset_normalizer", "docopt", "six")
@@ -54,6 +55,7 @@ def _listing() -> list[tuple[str, str]]:
     return list(_files(PACKAGES + REMOTE_PACKAGES))
 
 
+@cache
 def environment_name() -> str:
     """The archive's name: what Python it is for, and a hash of what is in it (every file's name and checksum)."""
     digest = hashlib.sha256()

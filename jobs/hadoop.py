@@ -4,6 +4,7 @@ mrjob starts a JVM for every file that it lists, copies, reads or removes; here 
 epoch costs what Hadoop's own job costs.
 """
 
+import logging
 import os
 import re
 import signal
@@ -19,6 +20,8 @@ from mrjob.logs.step import _interpret_hadoop_jar_command_stderr
 from mrjob.parse import is_uri
 
 from jobs.storage import Storage, join, storage_of
+
+log = logging.getLogger("perceptron")
 
 PROGRESS = re.compile(r"\s*map (?P<map>\d+)% reduce (?P<reduce>\d+)%")
 TRACKING = re.compile(r"The url to track the job: (?P<url>\S+)")
@@ -74,6 +77,7 @@ class HadoopRunner(HadoopJobRunner):
 
     def on_tracking(self, url: str) -> None:
         """Where the job can be watched."""
+        log.info("the job can be watched at %s", url)
 
     @property
     def fs(self) -> CompositeFilesystem:

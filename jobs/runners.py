@@ -14,18 +14,20 @@ from mrjob.conf import load_opts_from_mrjob_conf
 from mrjob.inline import InlineMRJobRunner
 from mrjob.job import MRJob
 from mrjob.local import LocalMRJobRunner, _pickle_safe
+from mrjob.step import StepFailedException
 from mrjob.util import to_lines
 from yaml import YAMLError
 
+from jobs.errors import JobFailed
 from jobs.protocol import ERROR, ERRORS_COUNTER
 from jobs.storage import absolute, base_name, is_remote, open_file, storage_of
 from perceptron_core.corpus import Piece
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.wire import decode_line, encode_line
 
-RUNNERS = ("inline", "local", "hadoop")
+RUNNERS = ("inline", "local", "hadoop", "emr")
 
-TasksDone = Callable[[int, int], None]  # (tasks done, tasks in all)
+TasksDone = Callable[[int, int], None]  # (tasks done, tasks in all), or hundredths of a job on a cluster
 
 
 def home_folder() -> str:
@@ -39,16 +41,23 @@ class Cluster(NamedTuple):
     runner: str = "inline"
     conf: Optional[str] = None  # an mrjob configuration file
     reducers: Optional[int] = None
+    properties: tuple[str, ...] = ()  # name=value, for Hadoop: memory, time-outs, queue, priority …
+    emr: Optional[Any] = None  # the EMR cluster for all jobs, if they run there
 
     def check(self) -> "Cluster":
-        """Itself, or a UserError if mrjob could not read its configuration."""
+        """Itself, or a UserError if mrjob could not read its configuration; for EMR, with a cluster for all jobs."""
         try:
             if self.conf:
                 load_opts_from_mrjob_conf(self.runner, self.conf)
         except (OSError, YAMLError) as error:
             problem = getattr(error, "strerror", None) or " ".join(str(error).split())
             raise InputError(f"is no mrjob configuration: {problem}; check the file given by -c", self.conf) from error
-        return self
+        if self.runner != "emr":
+            return self
+        from jobs.emr import EmrCluster, connect_storage  # only now: it loads boto3
+
+        connect_storage(self.conf)
+        return self._replace(emr=EmrCluster(self.conf))
 
     def file(self, path: str) -> str:
         """A file as the jobs take it: by its path, or where they run on this machine a local copy of it."""
@@ -60,8 +69,14 @@ class Cluster(NamedTuple):
             return path
         from jobs.hadoop import put_once
 
+        if self.runner == "emr":
+            from jobs.emr import uploads
+
+            folder = uploads(self.conf)
+        else:
+            folder = f"{home_folder()}/uploads"
         name = f"{storage_of(path).identity(path)['sha256'][:16]}-{base_name(path)}"
-        return put_once(f"{home_folder()}/uploads", name, lambda: open_file(path).read())
+        return put_once(folder, name, lambda: open_file(path).read())
 
     def arguments(self) -> list[str]:
         arguments = ["-r", self.runner, "--cleanup-on-failure", "LOCAL_TMP"]  # also when the user interrupts
@@ -70,28 +85,28 @@ class Cluster(NamedTuple):
             arguments.append("--no-bootstrap-mrjob")
         if self.runner == "hadoop":
             arguments += self._hadoop_arguments()
+        if self.emr:
+            arguments += ["--cluster-id", self.emr.id()]
         if self.conf:
             arguments += ["-c", os.path.abspath(self.conf)]
         if self.reducers:
             arguments += ["-D", f"mapreduce.job.reduces={self.reducers}"]
+        for setting in self.properties:
+            arguments += ["-D", setting]
         return arguments
 
     def _hadoop_arguments(self) -> list[str]:
-        """The product travels as one archive; nodes need a Python of this minor version and nothing else."""
+        """The product travels as one archive, and nodes need a Python of this minor version and nothing else; unless
+        the configuration names by `python_bin` an environment that they have already."""
         from jobs.environment import environment_name, pack_environment
         from jobs.hadoop import put_once
 
+        arguments = ["--no-bootstrap-mrjob", "--no-check-input-paths"]
+        if any(opts.get("python_bin") for _, opts in load_opts_from_mrjob_conf("hadoop", self.conf)):
+            return arguments
         archive = put_once(home_folder(), environment_name(), pack_environment)
-        return [
-            "--no-bootstrap-mrjob",
-            "--no-check-input-paths",
-            "--archives",
-            f"{archive}#env",
-            "--cmdenv",
-            "PYTHONPATH=env",
-            "--python-bin",
-            f"python{sys.version_info[0]}.{sys.version_info[1]}",
-        ]
+        python = os.environ.get("PERCEPTRON_NODE_PYTHON", f"python{sys.version_info[0]}.{sys.version_info[1]}")
+        return [*arguments, "--archives", f"{archive}#env", "--cmdenv", "PYTHONPATH=env", "--python-bin", python]
 
 
 def _ignore(done: int, total: int) -> None:
@@ -126,11 +141,15 @@ class _Local(LocalMRJobRunner):
 
 def _runner_class(name: str, tasks_done: TasksDone) -> type:
     """The runner, telling `tasks_done` how far it is; on a cluster, in hundredths of the maps."""
+    if name == "emr":
+        from jobs.emr import EmrRunner
+
+        return EmrRunner
     if name == "hadoop":
         from jobs.hadoop import HadoopRunner  # only now: it loads `requests`
 
         def on_progress(runner: HadoopRunner, maps: int, reduces: int) -> None:
-            tasks_done(maps, 100)
+            tasks_done((maps + reduces) // 2, 100)
 
         return type("Runner", (HadoopRunner,), {"on_progress": on_progress})
     return type("Runner", ({"inline": _Inline, "local": _Local}[name],), {"tasks_done": staticmethod(tasks_done)})
@@ -153,7 +172,10 @@ def job_lines(
     runner_class = _runner_class(cluster.runner, tasks_done)
     job._runner_class = lambda: runner_class
     with job.make_runner() as runner:
-        runner.run()
+        try:
+            runner.run()
+        except StepFailedException as error:
+            raise JobFailed(f"{job_class.__name__} failed; what the failing task said is above ({error})") from error
         group, name = ERRORS_COUNTER
         if leave_output and not any(counters.get(group, {}).get(name) for counters in runner.counters()):
             return []

@@ -11,6 +11,7 @@ the result. The mixed weights and the run's configuration come through the distr
 """
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any, Optional
@@ -79,6 +80,10 @@ class MRTrainEpoch(MRJob):
                 self.epoch.take(kind, record)
         except UserError as error:
             self.error = error
+        except BaseException:
+            header, done = self.epoch.reader.header or {}, self.epoch.stats.examples
+            sys.stderr.write(f"while training on shard {header.get('shard', '?')}, after {done} sentences:\n")
+            raise
         if time.monotonic() - self.last_status > STATUS_SECONDS:
             self.last_status = time.monotonic()
             self.set_status(f"{self.epoch.stats.examples} sentences")

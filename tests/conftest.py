@@ -5,6 +5,8 @@ import io
 import os
 import random
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -163,3 +165,56 @@ def contents() -> Callable[[Path], dict[str, bytes]]:
         return {names[p] + "/" * p.is_dir(): b"" if p.is_dir() else p.read_bytes() for p in paths}
 
     return read
+
+
+class Hadoop(NamedTuple):
+    """A pseudo-distributed cluster of two nodes."""
+
+    script: Path
+    state: Path
+    variables: dict[str, str]  # what `scripts/cluster env` gives, and the nodes' Python
+
+    def cluster(self, *arguments: str) -> str:
+        """scripts/cluster, for this one."""
+        environment = {**os.environ, "PERCEPTRON_CLUSTER": str(self.state)}
+        done = subprocess.run([str(self.script), *arguments], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def daemon(self, name: str) -> int:
+        """The process id of a daemon that serves."""
+        (row,) = [line.split() for line in self.cluster("status").splitlines() if line.startswith(name)]
+        return int(row[2])
+
+
+@pytest.fixture(scope="session")
+def hadoop(tmp_path_factory) -> Iterator[Hadoop]:
+    """A cluster for the session; its variables are in the environment while it is there."""
+    missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
+    if missing:
+        reason = (
+            f"there is no {' and no '.join(missing)} on the PATH; on Debian: apt install default-jdk-headless maven"
+        )
+        if os.environ.get("CI") or os.environ.get("PERCEPTRON_CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    script = Path(__file__).resolve().parent.parent / "scripts" / "cluster"
+    cluster = Hadoop(script, tmp_path_factory.mktemp("hadoop") / "cluster", {})
+    try:
+        cluster.cluster("up", "--nodes", "2")
+        told = subprocess.run(
+            ["bash", "-c", f'eval "$("{script}" env)"; env -0'],
+            env={**os.environ, "PERCEPTRON_CLUSTER": str(cluster.state)},
+            capture_output=True,
+            check=True,
+        ).stdout.decode()
+        cluster.variables.update(line.split("=", 1) for line in told.split("\0") if "=" in line)
+        # Tasks do not see this shell's PATH: they get the interpreter that this environment was made with.
+        minor = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+        cluster.variables["PERCEPTRON_NODE_PYTHON"] = str(Path(sys.base_prefix) / "bin" / minor)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in cluster.variables.items():
+                patch.setenv(name, value)
+            yield cluster
+    finally:
+        cluster.cluster("down")

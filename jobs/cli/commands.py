@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import json
+import logging
 import os
 import shutil
 import sys
@@ -33,8 +34,18 @@ from perceptron_core.text_weights import format_weights, parse_weights
 Arguments = argparse.Namespace
 
 
+class _ToStandardError(logging.Handler):
+    """What the jobs' runner has to say, such as where a job can be watched."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stderr)
+
+
 def _cluster(arguments: Arguments) -> Cluster:
-    return Cluster(arguments.runner, arguments.conf, arguments.reducers).check()
+    log = logging.getLogger("perceptron")
+    log.setLevel(logging.WARNING if getattr(arguments, "quiet", False) else logging.INFO)
+    log.handlers, log.propagate = [_ToStandardError()], False
+    return Cluster(arguments.runner, arguments.conf, arguments.reducers, tuple(arguments.property)).check()
 
 
 def _require(arguments: Arguments, *names: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from jobs.cli.options import COMMANDS, READY_TASKS, Parsers, as_arguments, make_parsers, option_names
+from jobs.errors import JobFailed
 from perceptron_core.errors import InputError, UserError
 
 
@@ -64,6 +65,9 @@ def main(given: Optional[Sequence[str]] = None) -> int:
     except UserError as error:
         print(f"perceptron: {error}", file=sys.stderr)
         return 2
+    except JobFailed as error:
+        print(f"perceptron: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("perceptron: interrupted", file=sys.stderr)
         return 130

@@ -6,7 +6,7 @@ from typing import Any, Callable, NamedTuple
 from perceptron_core import __version__
 
 READY_TASKS = ("pos", "upos", "chunking", "ner")
-RUNNERS = ("inline", "local", "hadoop")
+RUNNERS = ("inline", "local", "hadoop", "emr")
 
 TASK_HELP = f"a task file (YAML), or the name of a ready one: {', '.join(READY_TASKS)}"
 MODEL_HELP = "a model file, or a run directory (then its best epoch by dev score, or its last)"
@@ -26,7 +26,15 @@ def _runner(parser: argparse.ArgumentParser) -> None:
         "--runner",
         choices=RUNNERS,
         default="inline",
-        help="inline: in this process (default); local: a process a shard, on all cores",
+        help="inline: in this process (default); local: a process a shard, on all cores; hadoop: on the cluster",
+    )
+    group.add_argument(
+        "-D",
+        "--property",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a Hadoop property: memory, time-outs, queue, priority; may be given several times",
     )
     group.add_argument("-c", "--conf", metavar="FILE", help="an mrjob configuration file")
     group.add_argument("--reducers", type=positive, metavar="R", help="how many reducers; never changes the result")
