@@ -4,14 +4,23 @@ mrjob starts a JVM for every file that it lists, copies, reads or removes; here 
 epoch costs what Hadoop's own job costs.
 """
 
+import hashlib
 import logging
 import os
 import re
+import shlex
+import shutil
 import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from subprocess import PIPE, STDOUT, Popen
 from typing import Any, Callable, Optional
+from urllib.parse import urlsplit
 
+from mrjob.cat import decompress
+from mrjob.conf import load_opts_from_mrjob_conf
 from mrjob.fs.composite import CompositeFilesystem
 from mrjob.fs.hadoop import HadoopFilesystem
 from mrjob.fs.local import LocalFilesystem
@@ -19,12 +28,19 @@ from mrjob.hadoop import HadoopJobRunner
 from mrjob.logs.step import _interpret_hadoop_jar_command_stderr
 from mrjob.parse import is_uri
 
-from jobs.storage import Storage, join, storage_of
+from jobs.storage import Storage, is_remote, join, storage_of
+from perceptron_core.errors import UserError
 
 log = logging.getLogger("perceptron")
 
 PROGRESS = re.compile(r"\s*map (?P<map>\d+)% reduce (?P<reduce>\d+)%")
 TRACKING = re.compile(r"The url to track the job: (?P<url>\S+)")
+UNFINISHED = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
+
+# On Linux the client ends with its driver, even if that is killed: it could otherwise submit a job after all.
+WITH_ITS_PARENT = (
+    "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGKILL); os.execvp(sys.argv[1], sys.argv[1:])"
+)
 
 
 class WebHdfsFilesystem(HadoopFilesystem):
@@ -66,7 +82,7 @@ class WebHdfsFilesystem(HadoopFilesystem):
 
     def _cat_file(self, path: str) -> Iterator[bytes]:
         with storage_of(path).open(path) as file:
-            yield from iter(lambda: file.read(1 << 20), b"")
+            yield from decompress(file, path)
 
 
 class HadoopRunner(HadoopJobRunner):
@@ -90,6 +106,8 @@ class HadoopRunner(HadoopJobRunner):
     def _run_hadoop(self, hadoop_args: list[str], env: dict[str, str], record_callback: Any) -> tuple[int, dict]:
         """`hadoop jar`, its messages read as they come; an interrupt ends it, and the YARN job with it."""
         self._application: Optional[str] = None
+        if sys.platform == "linux":
+            hadoop_args = [sys.executable, "-IS", "-c", WITH_ITS_PARENT, *hadoop_args]
         with Popen(hadoop_args, stdout=PIPE, stderr=STDOUT, env=env, start_new_session=True) as process:
             try:
                 told = _interpret_hadoop_jar_command_stderr(process.stdout, record_callback=self._hear)
@@ -116,6 +134,35 @@ class HadoopRunner(HadoopJobRunner):
             job = self._application.replace("application", "job")
             with Popen([*self.get_hadoop_bin(), "job", "-kill", job], stdout=PIPE, stderr=STDOUT, env=env) as kill:
                 kill.communicate()
+
+
+def tag_of(folder: str) -> str:
+    """What marks the jobs that work for a run directory, so that they are found again when their driver is gone."""
+    place = urlsplit(folder).path if is_remote(folder) else f"{socket.gethostname()}:{os.path.realpath(folder)}"
+    return f"perceptron-{hashlib.sha256(place.rstrip('/').encode()).hexdigest()[:16]}"
+
+
+def end_jobs(tag: str, conf: Optional[str]) -> list[str]:
+    """End the applications with this tag that a driver has left behind; which ones they were."""
+    listed = _yarn(conf, "-list", "-appTags", tag, "-appStates", UNFINISHED)
+    applications = re.findall(r"^\s*(application_\d+_\d+)\s", listed, re.MULTILINE)
+    for application in applications:
+        _yarn(conf, "-kill", application)
+    return applications
+
+
+def _yarn(conf: Optional[str], *arguments: str) -> str:
+    """What `yarn application` says; the command is looked for beside the `hadoop` that runs the jobs."""
+    given = [opts["hadoop_bin"] for _, opts in load_opts_from_mrjob_conf("hadoop", conf) if opts.get("hadoop_bin")]
+    hadoop = given[-1] if given else WebHdfsFilesystem(None).get_hadoop_bin()
+    command = shlex.split(hadoop)[0] if isinstance(hadoop, str) else hadoop[0]
+    yarn = shutil.which("yarn", path=os.path.dirname(shutil.which(command) or "")) or shutil.which("yarn")
+    if yarn is None:
+        raise UserError("there is no `yarn` command to look for jobs that a killed driver left; put it on the PATH")
+    done = subprocess.run([yarn, "application", *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise UserError(f"`yarn application {' '.join(arguments)}` failed: {done.stderr.strip()}")
+    return done.stdout
 
 
 def put_once(folder: str, name: str, make: Callable[[], bytes]) -> str:

@@ -116,7 +116,9 @@ def test_interrupted_from_the_keyboard_the_job_on_the_cluster_ends_too(corpus, h
     run = "hdfs:///runs/interrupted"
     files = ["--train", "hdfs:///corpus/train.txt", "--dev", "hdfs:///corpus/dev.txt"]
     command = ["train", str(corpus / "task.yaml"), *files, "--run-dir", run, *OPTIONS, "-r", "hadoop"]
-    program = "import sys; from jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    # whoever runs the tests in the background has interrupts switched off, and children inherit that
+    program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    program += "from jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
     driver = subprocess.Popen([sys.executable, "-c", program, *command], stderr=subprocess.PIPE, text=True)
     assert driver.stderr is not None
     watched = 0
