@@ -80,7 +80,10 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
         HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
     )  # a mistake in it is found before anything is written
     run = RunDir(plan.run_dir)
-    with run.opened():
+    with run.opened() as is_new:
+        plan = plan._replace(cluster=plan.cluster.of_run(run.path))
+        for job in [] if is_new else plan.cluster.end_jobs():
+            listener.note(f"ended {job}, a job of this run whose driver is gone")
         run.remove_leftovers()
         corpus = _corpus(plan, run, listener)
         config, start = _configure(plan, run, corpus)

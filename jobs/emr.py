@@ -114,6 +114,10 @@ class EmrRunner(EMRJobRunner):
         wanted.setdefault("AutoTerminationPolicy", {"IdleTimeout": idle})
         return wanted
 
+    def get_hadoop_version(self) -> str:
+        """Of the jobs' property names; a cluster that is only starting may not say it yet."""
+        return super().get_hadoop_version() or "3.0.0"
+
     def find_or_create(self) -> str:
         """The cluster that is named, one of the pool that is free, or a new one."""
         with _said_plainly():

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 from functools import cache
 
-PACKAGES = ("perceptron_core", "jobs", "mrjob", "numpy", "msgpack", "yaml", "_yaml", "setuptools", "pkg_resources")
+PACKAGES = ("perceptron_core", "jobs", "mrjob", "numpy", "msgpack", "yaml", "_yaml", "pipes")
 REMOTE_PACKAGES = ("hdfs", "requests", "urllib3", "certifi", "idna", "charset_normalizer", "docopt", "six")
 SKIPPED_FOLDERS = {"tests", "test", "__pycache__", "include", "doc", "docs", "examples"}
 SKIPPED_ENDINGS = (".pyc", ".pyi", ".pyx", ".pxd", ".pxi", ".c", ".h", ".a")
@@ -35,6 +35,10 @@ def _locations(packages: tuple[str, ...]) -> Iterator[tuple[str, str]]:
                 yield f"{name}.libs", libraries
         else:
             yield os.path.basename(spec.origin), spec.origin
+    # mrjob imports distutils, which Python 3.12 and a bare Debian lack; setuptools has it under a name of its own.
+    setuptools = importlib.util.find_spec("setuptools")
+    if setuptools is not None and setuptools.origin is not None:
+        yield "distutils", os.path.join(os.path.dirname(setuptools.origin), "_distutils")
 
 
 def _files(packages: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from jobs.pieces import cut_files, numbered
 from jobs.prepare import MRPrepare
 from jobs.runners import Cluster, job_lines, listed
-from jobs.storage import base_name, is_remote, join, parent, storage_of
+from jobs.storage import base_name, join, parent, storage_of
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.task import Task
@@ -61,15 +61,26 @@ def read_prepared(folder: str) -> Prepared:
 
 
 def check_intact(prepared: Prepared) -> None:
-    """Refuse a shard that is not there, or not what was written (HDFS keeps checksums of its own)."""
+    """Refuse a shard that is not there, or not what was written."""
     storage = storage_of(prepared.folder)
     for number, shard in enumerate(prepared.shards):
         path = prepared.path(number)
         size = storage.size(path)
         if size is None:
             raise InputError("the shard is missing; prepare the corpus again", path)
-        if size != shard["bytes"] or (not is_remote(path) and storage.identity(path)["sha256"] != shard["sha256"]):
+        if size != shard["bytes"] or not _unaltered(path, shard):
             raise InputError("the shard was altered since it was prepared; prepare the corpus again", path)
+
+
+def _unaltered(path: str, shard: dict[str, Any]) -> bool:
+    """Whether a shard has its checksum: our own, or HDFS's if a reducer wrote it (and it is still on HDFS)."""
+    if shard["sha256"] is None:
+        return storage_of(path).identity(path).get("hdfs", shard["hdfs"]) == shard["hdfs"]
+    digest = hashlib.sha256()
+    with storage_of(path).open(path) as file:
+        for part in iter(lambda: file.read(1 << 20), b""):
+            digest.update(part)
+    return digest.hexdigest() == shard["sha256"]
 
 
 def check_files(files: Sequence[str]) -> None:
@@ -152,7 +163,7 @@ def _by_reducers(
         with storage.open(path) as packed, gzip.open(packed) as lines:
             header = decode_line(lines.readline())[1]
         name = shard_file(header)
-        built.append({**_described(header), "file": name, "bytes": storage.size(path), "sha256": None})
+        built.append({**_described(header), "file": name, "sha256": None, **storage.identity(path)})
         storage.move(path, join(hidden, name))
     content = _whole(content, built, shards)
     storage.write(join(hidden, MANIFEST), json.dumps(content, indent=1).encode())

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any, Optional
 
 from jobs.storage import absolute, join, storage_of
+from jobs.storage.base import NotOurs
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.mixing import averaged_rows
 from perceptron_core.model import Model, read_model, write_model
@@ -41,14 +42,19 @@ class RunDir:
     # ------------------------------------------------------------ the run as a whole
 
     @contextmanager
-    def opened(self) -> Iterator[None]:
-        """The directory, made if need be, and held; if a run is refused before it began, all of it goes again."""
+    def opened(self) -> Iterator[bool]:
+        """The directory, made if need be, and held: whether it is new.
+
+        If a run is refused before it began, all of it goes again.
+        """
         is_new = not self.storage.is_folder(self.path)
         self.storage.make_folder(self.path)
         before = self.storage.names(self.path)
         try:
             with self.storage.held(self.path):
-                yield
+                yield is_new
+        except NotOurs:
+            raise
         except UserError:
             if self.config() is None:
                 for name in {".lock", "prepared"} - set(before):
@@ -117,11 +123,11 @@ class RunDir:
                 self.storage.remove(self.epoch_dir(epoch))
 
     def weights(self, epoch: int) -> Model:
-        return read_model(self.storage.fetch(join(self.epoch_dir(epoch), "weights")))
+        return fetch_model(join(self.epoch_dir(epoch), "weights"))
 
     def average(self, epoch: int) -> Optional[Model]:
         path = join(self.epoch_dir(epoch), "average")
-        return read_model(self.storage.fetch(path)) if self.storage.exists(path) else None
+        return fetch_model(path) if self.storage.exists(path) else None
 
     def write_model(self) -> None:
         """The file `model`, of the chosen epoch."""
@@ -148,6 +154,14 @@ def combine(weights: Model, average: Optional[Model]) -> Model:
     return weights._replace(kind="model", rows=rows)
 
 
+def fetch_model(path: str) -> Model:
+    """A model file, wherever it is kept; an error names it, not its copy."""
+    try:
+        return read_model(storage_of(path).fetch(path))
+    except InputError as error:
+        raise InputError(error.problem, path) from error
+
+
 def open_model(path: str) -> Model:
     """MODEL as users name it: a model file, or a run directory."""
     storage = storage_of(path)
@@ -158,7 +172,7 @@ def open_model(path: str) -> Model:
         return run.model()
     if storage.size(path) is None:
         raise InputError("there is no such model; give a model file or a run directory", path)
-    model = read_model(storage.fetch(path))
+    model = fetch_model(path)
     if model.kind == "average":
         raise InputError("holds a run's sums, not weights; give the run directory or its file `model`", path)
     return model

@@ -3,6 +3,7 @@
 import getpass
 import logging
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,7 @@ from perceptron_core.errors import InputError, UserError
 from perceptron_core.wire import decode_line, encode_line
 
 RUNNERS = ("inline", "local", "hadoop", "emr")
+TAGS = "mapreduce.job.tags="
 
 TasksDone = Callable[[int, int], None]  # (tasks done, tasks in all), or hundredths of a job on a cluster
 
@@ -43,6 +45,7 @@ class Cluster(NamedTuple):
     reducers: Optional[int] = None
     properties: tuple[str, ...] = ()  # name=value, for Hadoop: memory, time-outs, queue, priority …
     emr: Optional[Any] = None  # the EMR cluster for all jobs, if they run there
+    tag: Optional[str] = None  # marks the jobs on Hadoop, so that a later driver can find them
 
     def check(self) -> "Cluster":
         """Itself, or a UserError if mrjob could not read its configuration; for EMR, with a cluster for all jobs."""
@@ -58,6 +61,22 @@ class Cluster(NamedTuple):
 
         connect_storage(self.conf)
         return self._replace(emr=EmrCluster(self.conf))
+
+    def of_run(self, run_dir: str) -> "Cluster":
+        """The same, with all its jobs marked as those of a run directory."""
+        if self.runner != "hadoop":
+            return self
+        from jobs.hadoop import tag_of
+
+        return self._replace(tag=tag_of(run_dir))
+
+    def end_jobs(self) -> list[str]:
+        """End jobs that are marked as ours and still run, because their driver was killed; their names."""
+        if self.tag is None:
+            return []
+        from jobs.hadoop import end_jobs
+
+        return end_jobs(self.tag, self.conf)
 
     def file(self, path: str) -> str:
         """A file as the jobs take it: by its path, or where they run on this machine a local copy of it."""
@@ -76,7 +95,12 @@ class Cluster(NamedTuple):
         else:
             folder = f"{home_folder()}/uploads"
         name = f"{storage_of(path).identity(path)['sha256'][:16]}-{base_name(path)}"
-        return put_once(folder, name, lambda: open_file(path).read())
+
+        def content() -> bytes:
+            with open_file(path) as file:
+                return file.read()
+
+        return put_once(folder, name, content)
 
     def arguments(self) -> list[str]:
         arguments = ["-r", self.runner, "--cleanup-on-failure", "LOCAL_TMP"]  # also when the user interrupts
@@ -93,6 +117,9 @@ class Cluster(NamedTuple):
             arguments += ["-D", f"mapreduce.job.reduces={self.reducers}"]
         for setting in self.properties:
             arguments += ["-D", setting]
+        if self.tag:
+            given = [setting.partition("=")[2] for setting in self.properties if setting.startswith(TAGS)]
+            arguments += ["-D", f"{TAGS}{','.join([self.tag, *given])}"]
         return arguments
 
     def _hadoop_arguments(self) -> list[str]:
@@ -175,7 +202,8 @@ def job_lines(
         try:
             runner.run()
         except StepFailedException as error:
-            raise JobFailed(f"{job_class.__name__} failed; what the failing task said is above ({error})") from error
+            reason = re.sub(r"Command '.*'", "the command", str(error), flags=re.DOTALL)  # half a page of arguments
+            raise JobFailed(f"{job_class.__name__} failed; what the failing task said is above ({reason})") from error
         group, name = ERRORS_COUNTER
         if leave_output and not any(counters.get(group, {}).get(name) for counters in runner.counters()):
             return []

@@ -26,7 +26,8 @@ def _runner(parser: argparse.ArgumentParser) -> None:
         "--runner",
         choices=RUNNERS,
         default="inline",
-        help="inline: in this process (default); local: a process a shard, on all cores; hadoop: on the cluster",
+        help="inline: in this process (default); local: a process a shard, on all cores; hadoop: on the cluster; "
+        "emr: on a cluster of Amazon EMR, made for it",
     )
     group.add_argument(
         "-D",

@@ -1,4 +1,4 @@
-"""Where files are kept: this machine, or HDFS; the same verbs for both, chosen by the path."""
+"""Where files are kept: this machine, HDFS or S3; the same verbs for all, chosen by the path."""
 
 import io
 from urllib.parse import urlsplit
@@ -23,8 +23,12 @@ def storage_of(path: str) -> Storage:
             from jobs.storage.webhdfs import WebHdfsStorage  # only now: it loads `requests`
 
             _known[place] = WebHdfsStorage(parts.netloc)
+        elif parts.scheme == "s3":
+            from jobs.storage.s3 import S3Storage  # only now: it loads boto3, which not everybody has
+
+            _known[place] = S3Storage(parts.netloc)
         else:
-            raise UserError(f"{path}: {parts.scheme}:// is not known; use a local path or hdfs://")
+            raise UserError(f"{path}: {parts.scheme}:// is not known; use a local path, hdfs:// or s3://")
     return _known[place]
 
 

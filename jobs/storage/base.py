@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import Any, Optional
 
+from perceptron_core.errors import UserError
+
 
 class Storage(ABC):
     """A few verbs. A process that dies in the middle of one leaves what was there before, or what comes after."""
@@ -83,4 +85,9 @@ def base_name(path: str) -> str:
     return posixpath.basename(path.rstrip("/")) if is_remote(path) else os.path.basename(os.path.normpath(path))
 
 
+class NotOurs(UserError):
+    """A folder that another process holds: nothing in it is ours to write or to remove."""
+
+
 IN_USE = "the run directory {} is in use by another process; wait for it to end, or choose another --run-dir"
+TAKEN_OVER = "the run directory {} was taken over by another process, so this one stops; the other one goes on with it"

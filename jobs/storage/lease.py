@@ -1,19 +1,25 @@
-"""A hold on a folder of HDFS that ends by itself, so that a killed driver does not lock its user out."""
+"""A hold on a folder of HDFS that ends by itself, so that a killed driver does not lock its user out.
+
+A driver that was only asleep for so long that another one took its folder stops as soon as it wakes up.
+"""
 
 import contextlib
 import json
 import os
+import signal
 import socket
 import threading
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from hdfs import Client
 from hdfs.util import HdfsError
 
-from jobs.storage.base import IN_USE
+from jobs.storage.base import IN_USE, TAKEN_OVER, NotOurs
+from jobs.storage.patience import patiently
 from perceptron_core.errors import UserError
 
 
@@ -25,6 +31,7 @@ class Lease:
     def __init__(self, client: Client, path: str, folder: str) -> None:
         self.client, self.path, self.folder = client, path, folder
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
+        self.lost = False
 
     def _content(self) -> bytes:
         return json.dumps({"owner": self.owner, "until": time.time() + self.SECONDS}).encode()
@@ -33,35 +40,58 @@ class Lease:
         """Create the file, which only one process can; a lease that has run out is removed first."""
         for _ in range(2):
             try:
-                self.client.write(self.path, data=self._content(), overwrite=False)
+                patiently(self.client.write, self.path, data=self._content(), overwrite=False)
                 return
-            except HdfsError:
+            except HdfsError as error:
+                if "Already" not in (error.exception or "Already"):  # not that it is there already
+                    raise UserError(f"cannot write to the run directory {self.folder}: {error}") from error
                 if self._holder_lives():
-                    raise UserError(IN_USE.format(self.folder)) from None
+                    raise NotOurs(IN_USE.format(self.folder)) from None
                 self.client.delete(self.path)
-        raise UserError(IN_USE.format(self.folder))
+        raise NotOurs(IN_USE.format(self.folder))
+
+    def _read(self) -> dict[str, Any]:
+        """What the file says; nothing if its writer died before it had said anything."""
+        with self.client.read(self.path) as reader:
+            return json.loads(reader.read() or b"{}")
 
     def _holder_lives(self) -> bool:
         try:
-            with self.client.read(self.path) as reader:
-                return json.loads(reader.read() or b"{}").get("until", 0) > time.time()
+            return patiently(self._read).get("until", 0) > time.time()
         except HdfsError:
             return False  # it has just gone
 
-    def _renew(self, done: threading.Event) -> None:
+    def _is_lost(self) -> bool:
+        """Another process has taken the folder, or has had it and left."""
+        try:
+            return self._read().get("owner", self.owner) != self.owner
+        except HdfsError as error:
+            return error.exception in (None, "FileNotFoundException")
+
+    def _renew(self, done: threading.Event, holder: int) -> None:
         while not done.wait(self.SECONDS / 4):
             with contextlib.suppress(HdfsError, OSError):  # the next renewal may do better; a minute is four of them
+                self.lost = self._is_lost()
+                if self.lost:
+                    signal.pthread_kill(holder, signal.SIGINT)  # ends what it waits for, too: a job on a cluster, say
+                    return
                 self.client.write(self.path, data=self._content(), overwrite=True)
 
     @contextmanager
     def renewed(self) -> Iterator[None]:
         self.take()
         done = threading.Event()
-        renewer = threading.Thread(target=self._renew, args=(done,), daemon=True)
+        renewer = threading.Thread(target=self._renew, args=(done, threading.get_ident()), daemon=True)
         renewer.start()
         try:
             yield
+        except KeyboardInterrupt:
+            if self.lost:
+                raise NotOurs(TAKEN_OVER.format(self.folder)) from None
+            raise
         finally:
             done.set()
             renewer.join()
-            self.client.delete(self.path)
+            if not self.lost:
+                with contextlib.suppress(HdfsError, OSError):  # then it ends by itself
+                    self.client.delete(self.path)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
 
-from jobs.storage.base import IN_USE, Storage
+from jobs.storage.base import IN_USE, NotOurs, Storage
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
 
@@ -98,5 +98,5 @@ class LocalStorage(Storage):
             try:
                 fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                raise UserError(IN_USE.format(folder)) from error
+                raise NotOurs(IN_USE.format(folder)) from error
             yield

@@ -14,14 +14,17 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Optional
+from typing import Any, BinaryIO, Callable, Optional
 from urllib.parse import urlsplit
 
 from hdfs import Client, InsecureClient
 from hdfs.util import HdfsError
+from requests.exceptions import RequestException
+from urllib3.exceptions import HTTPError
 
 from jobs.storage.base import Storage
 from jobs.storage.lease import Lease
+from jobs.storage.patience import patiently
 from perceptron_core.errors import InputError, UserError
 
 DEFAULT_PORT = 9870
@@ -75,17 +78,23 @@ def connect(host: str) -> Client:
 
 
 class _Stream(io.RawIOBase):
-    """A WebHDFS response as a file."""
+    """A file's bytes from `position` on, by as many responses as it takes; `open_at` gives the one from an offset."""
 
-    def __init__(self, response: Any) -> None:
-        self._response = response
+    def __init__(self, open_at: Callable[[int], Any], position: int) -> None:
+        self._open_at, self._position = open_at, position
+        self._response = open_at(position)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._response.raw.read(len(buffer), decode_content=False)
+        try:
+            data = self._response.raw.read(len(buffer), decode_content=False)
+        except HTTPError:  # its DataNode has died
+            self._response = self._open_at(self._position)
+            data = self._response.raw.read(len(buffer), decode_content=False)
         buffer[: len(data)] = data
+        self._position += len(data)
         return len(data)
 
     def close(self) -> None:
@@ -105,14 +114,18 @@ class WebHdfsStorage(Storage):
         return urlsplit(path).path or "/"
 
     def _status(self, path: str) -> Optional[dict[str, Any]]:
-        return self.client.status(self.inner(path), strict=False)
+        try:
+            return self._do(f"cannot read {path}", self.client.status, self.inner(path))
+        except UserError as error:
+            if getattr(error.__cause__, "exception", None) == "FileNotFoundException":
+                return None
+            raise
 
     def open(self, path: str, start: int = 0) -> io.BufferedReader:
-        try:
-            response = self.client._open(self.inner(path), offset=start)
-        except HdfsError as error:
-            raise InputError(f"cannot be read: {first_line(error)}", path) from error
-        return io.BufferedReader(_Stream(response), 1 << 20)
+        def open_at(offset: int) -> Any:
+            return self._do(f"cannot read {path}", self.client._open, self.inner(path), offset=offset)
+
+        return io.BufferedReader(_Stream(open_at, start), 1 << 20)
 
     def size(self, path: str) -> Optional[int]:
         status = self._status(path)
@@ -123,18 +136,38 @@ class WebHdfsStorage(Storage):
         return bool(status) and status["type"] == "DIRECTORY"
 
     def names(self, folder: str) -> list[str]:
-        return sorted(self.client.list(self.inner(folder))) if self.is_folder(folder) else []
+        if not self.is_folder(folder):
+            return []
+        return sorted(self._do(f"cannot list {folder}", self.client.list, self.inner(folder)))
 
     def make_folder(self, folder: str) -> None:
-        self._do(folder, self.client.makedirs, self.inner(folder))
+        self._do(f"cannot make the folder {folder}", self.client.makedirs, self.inner(folder))
 
     def write(self, path: str, data: bytes) -> None:
-        """HDFS does not rename onto a file: the old one goes first, so a reader may for a moment find none."""
+        self._replace(path, io.BytesIO(data))
+
+    def _replace(self, path: str, source: BinaryIO) -> None:
         target = self.inner(path)
         temporary = posixpath.join(posixpath.dirname(target), f".{posixpath.basename(target)}.tmp")
-        self._do(path, self.client.write, temporary, data=data, overwrite=True)
-        self._do(path, self.client.delete, target)
-        self._do(path, self.client.rename, temporary, target)
+        self._upload(path, temporary, source)
+        self._rename(path, temporary, target, "OVERWRITE")
+
+    def _upload(self, path: str, target: str, source: BinaryIO) -> None:
+        def send() -> None:
+            source.seek(0)
+            self.client.write(target, data=source, overwrite=True)
+
+        self._do(f"cannot write {path}", send)
+
+    def _rename(self, path: str, source: str, target: str, option: str) -> None:
+        """With OVERWRITE a file takes another's place; with NONE it is an error if anything is at the target."""
+        named = {"destination": target, "renameoptions": option}
+        answer = self._do(f"cannot write {path}", self.client._rename, source, **named)
+        if answer.content and not answer.json()["boolean"]:  # HttpFS, which knows no options: the old file goes first
+            if option == "NONE":
+                raise UserError(f"cannot write {path}: something is there already")
+            self._do(f"cannot write {path}", self.client.delete, target)
+            self._do(f"cannot write {path}", self.client.rename, source, target)
 
     @contextmanager
     def new_file(self, path: str) -> Iterator[str]:
@@ -142,7 +175,7 @@ class WebHdfsStorage(Storage):
             local = os.path.join(scratch, posixpath.basename(path))
             yield local
             with open(local, "rb") as file:
-                self.write(path, file.read())
+                self._replace(path, file)
 
     @contextmanager
     def new_folder(self, folder: str) -> Iterator[str]:
@@ -150,26 +183,28 @@ class WebHdfsStorage(Storage):
         hidden = posixpath.join(posixpath.dirname(target), f".{posixpath.basename(target)}.tmp")
         with tempfile.TemporaryDirectory() as scratch:
             yield scratch
-            self._do(folder, self.client.delete, hidden, recursive=True)
-            self._do(folder, self.client.makedirs, hidden)
+            cannot = f"cannot write {folder}"
+            self._do(cannot, self.client.delete, hidden, recursive=True)
+            self._do(cannot, self.client.makedirs, hidden)
             for name in sorted(os.listdir(scratch)):
                 with open(os.path.join(scratch, name), "rb") as file:
-                    self._do(folder, self.client.write, posixpath.join(hidden, name), data=file, overwrite=True)
-            self._do(folder, self.client.rename, hidden, target)
+                    self._upload(folder, posixpath.join(hidden, name), file)
+            self._rename(folder, hidden, target, "NONE")
 
     def remove(self, path: str) -> None:
-        self._do(path, self.client.delete, self.inner(path), recursive=True)
+        self._do(f"cannot remove {path}", self.client.delete, self.inner(path), recursive=True)
 
     def move(self, path: str, target: str) -> None:
         """Rename a file or a folder; nothing may be at the target."""
-        self._do(target, self.client.rename, self.inner(path), self.inner(target))
+        self._rename(target, self.inner(path), self.inner(target), "NONE")
 
     def identity(self, path: str) -> dict[str, Any]:
         """HDFS's own checksum of the blocks' checksums; it does not read the file."""
         size = self.size(path)
         if size is None:
             raise InputError("there is no such file; check the name", path)
-        return {"bytes": size, "hdfs": self.client.checksum(self.inner(path))["bytes"]}
+        checksum = self._do(f"cannot read {path}", self.client.checksum, self.inner(path))
+        return {"bytes": size, "hdfs": checksum["bytes"]}
 
     def fetch(self, path: str) -> str:
         local = os.path.join(tempfile.mkdtemp(dir=_scratch()), posixpath.basename(path))
@@ -182,12 +217,15 @@ class WebHdfsStorage(Storage):
         with Lease(self.client, posixpath.join(self.inner(folder), ".lease"), folder).renewed():
             yield
 
-    @staticmethod
-    def _do(path: str, verb: Any, *arguments: Any, **named: Any) -> Any:
+    def _do(self, cannot: str, verb: Any, *arguments: Any, **named: Any) -> Any:
+        """Ask HDFS for something; `cannot` begins the sentence if it is not to be had."""
         try:
-            return verb(*arguments, **named)
+            return patiently(verb, *arguments, **named)
         except HdfsError as error:
-            raise UserError(f"cannot write {path}: {first_line(error)}") from error
+            raise UserError(f"{cannot}: {first_line(error)}") from error
+        except RequestException as error:
+            reason = f"HDFS does not answer at {self.client.url}; is it up, and does HADOOP_CONF_DIR name its address?"
+            raise UserError(f"{cannot}: {reason}") from error
 
 
 _scratch_folder: Optional[tempfile.TemporaryDirectory] = None
