@@ -76,9 +76,8 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     if plan.mixing not in MIXINGS:
         raise UserError(f"mixing: {plan.mixing!r} is not known; choose one of {', '.join(MIXINGS)}")
     plan.settings.check()
-    held_out = (
-        HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
-    )  # a mistake in it is found before anything is written
+    # first, so that a mistake in it is found before anything is written
+    held_out = HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
     run = RunDir(plan.run_dir)
     with run.opened() as is_new:
         plan = plan._replace(cluster=plan.cluster.of_run(run.path))
