@@ -86,6 +86,8 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
         run.remove_leftovers()
         corpus = _corpus(plan, run, listener)
         config, start = _configure(plan, run, corpus)
+        if corpus.remark():
+            listener.note(corpus.remark())
         if plan.prepared:
             run.note_prepared(plan.prepared)
         if held_out is not None:

@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from jobs.pieces import cut_files, numbered
 from jobs.prepare import MRPrepare
@@ -32,6 +32,11 @@ class Prepared(NamedTuple):
 
     def path(self, shard: int) -> str:
         return join(self.folder, self.shards[shard]["file"])
+
+    def remark(self) -> Optional[str]:
+        """A sentence, if there are more shards than sentences to fill them."""
+        none = sum(shard["sentences"] == 0 for shard in self.shards)
+        return f"{none} of the {len(self.shards)} shards have no sentence; fewer shards would do" if none else None
 
     def labels(self) -> list[str]:
         """All labels of the corpus, sorted."""

@@ -70,13 +70,8 @@ def run_prepare(arguments: Arguments, task: Task) -> None:
         f"{content['sentences']:,} sentences, {content['tokens']:,} tokens, {len(made.labels())} labels "
         f"in {len(made.shards)} shards: {arguments.output}"
     )
-    _warn_of_empty_shards(terminal, made.shards)
-
-
-def _warn_of_empty_shards(terminal: Terminal, shards: list[dict[str, Any]]) -> None:
-    none = sum(shard["sentences"] == 0 for shard in shards)
-    if none:
-        terminal.note(f"{none} of the {len(shards)} shards have no sentence; fewer shards would do")
+    if made.remark():
+        terminal.note(made.remark())
 
 
 def run_train(arguments: Arguments, task: Task) -> None:

@@ -125,6 +125,8 @@ class WebHdfsStorage(Storage):
         def open_at(offset: int) -> Any:
             return self._do(f"cannot read {path}", self.client._open, self.inner(path), offset=offset)
 
+        if start and start == self.size(path):  # HDFS refuses to begin at the end
+            return io.BufferedReader(io.BytesIO())  # type: ignore[arg-type]
         return io.BufferedReader(_Stream(open_at, start), 1 << 20)
 
     def size(self, path: str) -> Optional[int]:
