@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from jobs.cli.terminal import Terminal
 from jobs.driver import TrainingPlan, portable, train
