@@ -158,22 +158,26 @@ def _by_reducers(
         "mapreduce.output.fileoutputformat.compress.codec": "org.apache.hadoop.io.compress.GzipCodec",
     }
     arguments = [*arguments, "--output-dir", hidden, *(f"-D{name}={value}" for name, value in output.items())]
-    job_lines(MRPrepare, cluster, arguments, [manifest], leave_output=True)
-    built = []
-    for part in storage.names(hidden):
-        path = join(hidden, part)
-        if not part.startswith("part-"):
-            storage.remove(path)
-            continue
-        with storage.open(path) as packed, gzip.open(packed) as lines:
-            header = decode_line(lines.readline())[1]
-        name = shard_file(header)
-        built.append({**_described(header), "file": name, "sha256": None, **storage.identity(path)})
-        storage.move(path, join(hidden, name))
-    content = _whole(content, built, shards)
-    storage.write(join(hidden, MANIFEST), json.dumps(content, indent=1).encode())
-    storage.move(hidden, folder)
-    return content
+    try:
+        job_lines(MRPrepare, cluster, arguments, [manifest], leave_output=True)
+        built = []
+        for part in storage.names(hidden):
+            path = join(hidden, part)
+            if not part.startswith("part-"):
+                storage.remove(path)
+                continue
+            with storage.open(path) as packed, gzip.open(packed) as lines:
+                header = decode_line(lines.readline())[1]
+            name = shard_file(header)
+            built.append({**_described(header), "file": name, "sha256": None, **storage.identity(path)})
+            storage.move(path, join(hidden, name))
+        content = _whole(content, built, shards)
+        storage.write(join(hidden, MANIFEST), json.dumps(content, indent=1).encode())
+        storage.move(hidden, folder)
+        return content
+    except BaseException:
+        storage.remove(hidden)
+        raise
 
 
 def shard_file(header: dict[str, Any]) -> str:

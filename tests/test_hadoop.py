@@ -10,7 +10,7 @@ import pytest
 
 from jobs.storage import join, storage_of
 
-pytestmark = pytest.mark.hadoop
+pytestmark = [pytest.mark.hadoop, pytest.mark.usefixtures("hadoop")]
 
 OPTIONS = ("--shards", "4", "--mixing", "uniform", "--epochs", "3")
 
@@ -87,7 +87,7 @@ def test_predict_and_evaluate_on_the_cluster(corpus, inline, on_hdfs, must):
 
 def test_a_users_mistake_found_by_a_task_is_told_as_anywhere(corpus, perceptron, tmp_path):
     broken = tmp_path / "broken.txt"
-    broken.write_text("a D\n\nb\n")
+    broken.write_text("a D O\n\nb\n")
     path = put(broken, "hdfs:///corpus/broken.txt")
     refused = perceptron("train", corpus / "task.yaml", "--train", path, "--run-dir", "hdfs:///runs/no", "-r", "hadoop")
     assert refused.code == 2

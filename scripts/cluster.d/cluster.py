@@ -96,7 +96,8 @@ class Cluster(NamedTuple):
         for number, addresses in enumerate(self.nodes, start=1):
             folder = self._node_folder(number)
             # Masters mostly wait, so there is room for two of them beside the tasks that keep the cores busy.
-            node = Node(HOST, folder, addresses, memory=2048 * cores, cores=cores + 2)
+            host = addresses[WEB["nodemanager"]].partition(":")[0]
+            node = Node(host, folder, addresses, memory=2048 * cores, cores=cores + 2)
             configuration.write(folder / "conf", *common, node=node)
 
     def format(self) -> None:
@@ -127,10 +128,10 @@ class Cluster(NamedTuple):
         if daemon == "namenode":
             state = self._ask(daemon, "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState")
             beans = state.get("beans") if state else None
-            return bool(beans) and beans[0]["NumLiveDataNodes"] == len(self.nodes) and not self._safe_mode()
+            return bool(beans) and beans[0]["NumLiveDataNodes"] >= len(self.nodes) and not self._safe_mode()
         if daemon == "resourcemanager":
             metrics = self._ask(daemon, "/ws/v1/cluster/metrics")
-            return bool(metrics) and metrics["clusterMetrics"]["activeNodes"] == len(self.nodes)
+            return bool(metrics) and metrics["clusterMetrics"]["activeNodes"] >= len(self.nodes)
         page = {"historyserver": "/ws/v1/history/info", "nodemanager": "/ws/v1/node/info", "datanode": "/jmx?qry=none"}
         return self._ask(daemon, page[self._service(daemon)[0]]) is not None
 
