@@ -249,4 +249,4 @@ def run_report(arguments: Arguments) -> None:
     if arguments.svg:
         with _output(arguments.svg) as output:
             output.write(learning_curve_svg(history, base_name(arguments.run)).encode())
-    print(learning_curve(history), end="")
+    print(learning_curve(history))
