@@ -17,11 +17,12 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
+from jobs.phases import Span, seconds_by_phase
 from jobs.prepared import Prepared, check_intact, data_identity, prepare, read_prepared
 from jobs.run_dir import CONFIG_VERSION, RunDir, open_model
 from jobs.runners import Cluster, run_job
 from jobs.storage import join, open_file
-from jobs.train_epoch import RESIDENT, MRTrainEpoch
+from jobs.train_epoch import REDUCER, RESIDENT, MRTrainEpoch
 from perceptron_core import residency
 from perceptron_core.dealing import choose_shard
 from perceptron_core.errors import UserError
@@ -213,6 +214,31 @@ def _differences(known: dict[str, Any], wanted: dict[str, Any]) -> list[tuple[st
 # ---------------------------------------------------------------- the epochs
 
 
+class EpochResult(NamedTuple):
+    """What an epoch's job has put out."""
+
+    mixed: Rows
+    stats: list[dict[str, int]]  # of each shard
+    shuffled: int  # bytes
+    mappers: list[Span]
+    reducers: list[Span]
+
+    def totals(self) -> dict[str, int]:
+        return {name: sum(shard[name] for shard in self.stats) for name in self.stats[0]}
+
+    def by_shard(self) -> list[dict[str, Any]]:
+        """What makes a straggler visible."""
+        return [
+            {"sentences": stats["examples"], "errors": stats["errors"], "seconds": round(end - start, 3)}
+            for stats, (start, end) in zip(self.stats, self.mappers)
+        ]
+
+    def times(self, began: float, ended: float, scoring: float) -> dict[str, Any]:
+        """The epoch's seconds, and where they went; scoring the dev set is no phase of MapReduce."""
+        phases = seconds_by_phase(began, self.mappers, self.reducers, ended - scoring)
+        return {"seconds": round(ended - began, 3), "phases": {**phases, "dev": round(scoring, 3)}}
+
+
 class _Training:
     def __init__(
         self,
@@ -246,9 +272,10 @@ class _Training:
         return self.run
 
     def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        started = time.monotonic()
+        began = time.time()
         before, sums = self.run.weights(epoch - 1), self.run.average(epoch - 1)
-        mixed, stats, shuffled = self._mixed_weights(epoch, history)
+        job = self._run_job(epoch, history)
+        mixed, totals = job.mixed, job.totals()
         weights = before._replace(rows=drop_zeros(apply(before.rows, mixed)))
         average = None
         if self.settings.average:
@@ -257,23 +284,28 @@ class _Training:
             average = before._replace(kind="average", rows=total, epochs=(sums.epochs if sums else 0) + 1)
         entry = {
             "epoch": epoch,
-            "sentences": stats["examples"],
-            "errors": stats["errors"],
-            "updates": stats["updates"],
-            "tokens": stats["tokens"],
-            "wrong_tokens": stats["wrong_tokens"],
+            "sentences": totals["examples"],
+            "errors": totals["errors"],
+            "updates": totals["updates"],
+            "tokens": totals["tokens"],
+            "wrong_tokens": totals["wrong_tokens"],
             "weights": len(weights.rows.labels),
-            "shuffled": shuffled,
+            "shuffled": job.shuffled,
+            "shards": job.by_shard(),
+            "runner": self.plan.cluster.runner,
         }
+        scoring = time.time()
         if self.held_out is not None:
             entry["dev"] = self._dev_scores(weights, average)
-        entry["seconds"] = round(time.monotonic() - started, 3)
+        scored = time.time() - scoring
+        entry.update(job.times(began, time.time(), scored))
         history = [*history, entry]
         self.run.publish(epoch, weights, average, history)
+        entry.update(job.times(began, time.time(), scored))  # now with the publication, for the history
+        self.run.write_history(history)
         return history
 
-    def _mixed_weights(self, epoch: int, history: Sequence[dict[str, Any]]) -> tuple[Rows, dict[str, int], int]:
-        """Run the epoch's job: the mixed rows, the counts of all shards, the bytes that were shuffled."""
+    def _run_job(self, epoch: int, history: Sequence[dict[str, Any]]) -> "EpochResult":
         inline = self.plan.cluster.runner == "inline"
         last = history[-1]["shuffled"] if history else 0
         ranges = self.plan.cluster.reducers or max(1, -(-last // RANGE_BYTES))
@@ -287,12 +319,17 @@ class _Training:
             inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
             output = list(run_job(MRTrainEpoch, self.plan.cluster, arguments, inputs, done))
         residency.listen(None)
-        blocks = sorted((key, record) for key, record in output if key != "shuffle")
+        blocks = sorted((key, record) for key, record in output if key != REDUCER)
+        reducers = [record for key, record in output if key == REDUCER]
         counted = [record["stats"] for _, record in blocks]
         assert len(blocks) == ranges and all(stats == counted[0] for stats in counted), "an epoch's ranges disagree"
-        stats = {name: sum(shard[name] for shard in counted[0]) for name in counted[0][0]}
-        mixed = concatenate([from_record(record["rows"]) for _, record in blocks])
-        return mixed, stats, sum(record for key, record in output if key == "shuffle")
+        return EpochResult(
+            concatenate([from_record(record["rows"]) for _, record in blocks]),
+            counted[0],
+            sum(record["shuffled"] for record in reducers),
+            blocks[0][1]["worked"],
+            [record["worked"] for record in reducers],
+        )
 
     def _input(self, shard: int, scratch: str) -> str:
         """The shard's file; or, if this process has it in memory, a line that says so."""

@@ -4,6 +4,7 @@ mrjob starts a JVM for every file that it lists, copies, reads or removes; here 
 epoch costs what Hadoop's own job costs.
 """
 
+import getpass
 import hashlib
 import logging
 import os
@@ -143,12 +144,24 @@ def tag_of(folder: str) -> str:
 
 
 def end_jobs(tag: str, conf: Optional[str]) -> list[str]:
-    """End the applications with this tag that a driver has left behind; which ones they were."""
+    """End the applications with this tag that a driver has left behind, and remove their files; their names."""
     listed = _yarn(conf, "-list", "-appTags", tag, "-appStates", UNFINISHED)
     applications = re.findall(r"^\s*(application_\d+_\d+)\s", listed, re.MULTILINE)
     for application in applications:
         _yarn(conf, "-kill", application)
+    folder = scratch_folder(tag)
+    storage_of(folder).remove(folder)
     return applications
+
+
+def scratch_folder(tag: str) -> str:
+    """Where mrjob keeps the files of the jobs with this tag, so that those of a killed driver are found and removed."""
+    return f"{home_folder()}/jobs/{tag}"
+
+
+def home_folder() -> str:
+    """Where packed environments, uploaded corpora and jobs' files are kept on HDFS."""
+    return f"hdfs:///user/{os.environ.get('HADOOP_USER_NAME') or getpass.getuser()}/.mr-perceptron"
 
 
 def _yarn(conf: Optional[str], *arguments: str) -> str:

@@ -103,7 +103,7 @@ class RunDir:
         return read_json(join(self.epoch_dir(epoch), "stats.json"))["history"]
 
     def publish(self, epoch: int, weights: Model, average: Optional[Model], history: list[dict[str, Any]]) -> None:
-        """Make an epoch appear, whole; then tidy up."""
+        """Make an epoch appear, whole, and let those go that nobody needs any more."""
         with self.storage.new_folder(self.epoch_dir(epoch)) as folder:
             write_model(join(folder, "weights"), weights)
             if average is not None:
@@ -111,12 +111,25 @@ class RunDir:
             last = history[-1] if history else {}
             with open(join(folder, "stats.json"), "wb") as file:
                 file.write(_json_bytes({**last, "history": history}))
-        self.tidy(history)
+        self.drop_epochs(history)
 
-    def tidy(self, history: list[dict[str, Any]]) -> None:
-        """Bring the rest in line with the last epoch: its history, and no epochs that nobody needs any more."""
+    def write_history(self, history: list[dict[str, Any]]) -> None:
         lines = [json.dumps(entry).encode() + b"\n" for entry in history]
         self.storage.write(self.file("history.jsonl"), b"".join(lines))
+
+    def tidy(self, history: list[dict[str, Any]]) -> None:
+        """Do what a killed process may have left undone after its last epoch."""
+        self.drop_epochs(history)
+        written = self.file("history.jsonl")
+        if self.storage.size(written) is None or self._lines(written) != len(history):
+            self.write_history(history)
+
+    def _lines(self, path: str) -> int:
+        with self.storage.open(path) as file:
+            return sum(1 for _ in file)
+
+    def drop_epochs(self, history: list[dict[str, Any]]) -> None:
+        """Keep the last epoch and the best."""
         *earlier, _ = self.epochs()
         for epoch in earlier:
             if epoch != best_epoch(history):

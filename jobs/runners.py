@@ -1,6 +1,5 @@
 """Running a job from the driver, on any of mrjob's runners, with its progress and with users' errors raised here."""
 
-import getpass
 import logging
 import os
 import re
@@ -30,11 +29,6 @@ RUNNERS = ("inline", "local", "hadoop", "emr")
 TAGS = "mapreduce.job.tags="
 
 TasksDone = Callable[[int, int], None]  # (tasks done, tasks in all), or hundredths of a job on a cluster
-
-
-def home_folder() -> str:
-    """Where packed environments and uploaded corpora are kept on HDFS."""
-    return f"hdfs:///user/{os.environ.get('HADOOP_USER_NAME') or getpass.getuser()}/.mr-perceptron"
 
 
 class Cluster(NamedTuple):
@@ -86,7 +80,7 @@ class Cluster(NamedTuple):
         """A path that the tasks can read: on a cluster, a local file is first copied there, once for its content."""
         if self.runner in ("inline", "local") or is_remote(path):
             return path
-        from jobs.hadoop import put_once
+        from jobs.hadoop import home_folder, put_once
 
         if self.runner == "emr":
             from jobs.emr import uploads
@@ -118,15 +112,18 @@ class Cluster(NamedTuple):
         for setting in self.properties:
             arguments += ["-D", setting]
         if self.tag:
+            from jobs.hadoop import scratch_folder
+
             given = [setting.partition("=")[2] for setting in self.properties if setting.startswith(TAGS)]
             arguments += ["-D", f"{TAGS}{','.join([self.tag, *given])}"]
+            arguments += ["--hadoop-tmp-dir", scratch_folder(self.tag)]
         return arguments
 
     def _hadoop_arguments(self) -> list[str]:
         """The product travels as one archive, and nodes need a Python of this minor version and nothing else; unless
         the configuration names by `python_bin` an environment that they have already."""
         from jobs.environment import environment_name, pack_environment
-        from jobs.hadoop import put_once
+        from jobs.hadoop import home_folder, put_once
 
         arguments = ["--no-bootstrap-mrjob", "--no-check-input-paths"]
         if any(opts.get("python_bin") for _, opts in load_opts_from_mrjob_conf("hadoop", self.conf)):

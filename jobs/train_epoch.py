@@ -2,8 +2,8 @@
 
     input     header, block …, trailer → the records of one encoded shard (one map task is one shard)
     mapper    range      → {shard, its counts, origin, and the weights of that range which took part in an update}
-    reducer   range      → {the mixed weights and mean steps of the range, the shards' counts}
-              "shuffle"  → bytes that this reducer read
+    reducer   range      → {the mixed weights and mean steps of the range, the shards' counts and times}
+              "reducer"  → {bytes that this reducer read, its times}
 
 The key space is cut into --ranges equal ranges; every shard sends a record to each, empty or not, so the reducer of
 a range has all that it needs to divide by. How many ranges there are, and which reducer gets which, does not change
@@ -29,6 +29,7 @@ from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 
 RESIDENT = "resident"  # the record that stands for a shard which this process has in memory
+REDUCER = "reducer"  # the record by which a reducer tells of itself
 STATUS_SECONDS = 30  # Hadoop kills a task that says nothing for ten minutes
 
 
@@ -48,10 +49,15 @@ class MRTrainEpoch(MRJob):
         return self.shuffled
 
     def task_init(self) -> None:
+        self.began = time.time()
         with open(self.options.config, encoding="utf-8") as file:
             self.config = json.load(file)
         self.weights = read_model(self.options.weights)
         self.origin = f"epoch {self.options.epoch} from weights {model_digest(self.options.weights)}"
+
+    def worked(self) -> list[float]:
+        """When this task began and ended."""
+        return [self.began, time.time()]
 
     reducer_init = task_init
 
@@ -104,6 +110,7 @@ class MRTrainEpoch(MRJob):
             "shards": len(chosen),
             "origin": self.origin,
             "stats": self.epoch.stats._asdict(),
+            "worked": self.worked(),
         }
         for number, rows in enumerate(cut(touched, self.options.ranges)):
             yield f"{number:05d}", {**step, "rows": to_record(rows)}
@@ -112,9 +119,10 @@ class MRTrainEpoch(MRJob):
         if key == ERROR:
             yield from pass_errors_on(key, records)
             return
-        steps, stats = [], {}
+        steps, stats, worked = [], {}, {}
         for record in records:
             counted = stats[record["shard"]] = record["stats"]
+            worked[record["shard"]] = record["worked"]
             steps.append(
                 ShardStep(
                     record["shard"],
@@ -130,10 +138,12 @@ class MRTrainEpoch(MRJob):
         except UserError as error:
             yield error_record(error, order=1)  # a mapper's error, if there is one, is the cause of it
             return
-        yield key, {"rows": to_record(mixed), "stats": [stats[shard] for shard in sorted(stats)]}
+        in_order = sorted(stats)
+        shards = {"stats": [stats[shard] for shard in in_order], "worked": [worked[shard] for shard in in_order]}
+        yield key, {"rows": to_record(mixed), **shards}
 
     def reducer_final(self) -> Iterator[tuple[str, Any]]:
-        yield "shuffle", self.shuffled.bytes_read
+        yield REDUCER, {"shuffled": self.shuffled.bytes_read, "worked": self.worked()}
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ def epoch_line(entry: dict[str, Any], best: Optional[float]) -> str:
         mark = "+" if best is None or dev["score"] > best else " "
         parts.append(f"dev {dev['name']} {100 * dev['score']:.2f}{mark}")
     parts += [f"weights {entry['weights']:,}", f"shuffle {megabytes(entry['shuffled'])}", f"{entry['seconds']:.1f} s"]
+    if entry["runner"] not in ("inline", "local"):
+        parts.append(f"({', '.join(f'{name} {seconds:.1f}' for name, seconds in entry['phases'].items())})")
     return "  ".join(parts)
 
 

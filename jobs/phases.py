@@ -1,0 +1,26 @@
+"""Where an epoch's seconds go: submitting its job, mapping, shuffling, reducing, publishing.
+
+Every task says by the clock when it began and ended its work, so the split is the same on all runners and asks no
+service for it. The clocks of several machines differ a little; a phase is never shown as less than nothing.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+PHASES = ("submit", "map", "shuffle", "reduce", "publish")
+
+Span = Sequence[float]  # from, to: seconds since 1970
+
+
+def seconds_by_phase(began: float, mappers: Sequence[Span], reducers: Sequence[Span], ended: float) -> dict[str, float]:
+    """What passed until the first mapper began, until the last one ended, until the first reducer began, and so on."""
+    marks = [
+        began,
+        min(start for start, _ in mappers),
+        max(end for _, end in mappers),
+        min(start for start, _ in reducers),
+        max(end for _, end in reducers),
+        ended,
+    ]
+    ordered = [min(mark, ended) for mark in accumulate(marks, max)]
+    return {name: round(to - since, 3) for name, since, to in zip(PHASES, ordered, ordered[1:])}
