@@ -65,8 +65,8 @@ class Listener:
     def step(self, what: str, total: int) -> None:
         """Work of `total` units begins."""
 
-    def progress(self, done: int) -> None:
-        """So many units are done."""
+    def progress(self, done: int, state: str = "") -> None:
+        """So many units are done; a cluster that cannot say how many says in what state it is."""
 
     def epoch(self, entry: dict[str, Any]) -> None:
         """An epoch was published."""
@@ -348,7 +348,7 @@ class _Training:
         if not inline:
             total = len(chosen) if self.plan.cluster.runner == "local" else 100
             self.listener.step(f"epoch {epoch}", total)
-            return lambda done, of: self.listener.progress(done) if of == total else None
+            return lambda done, of, *state: self.listener.progress(done, *state) if of == total else None
         self.listener.step(f"epoch {epoch}", sentences)
         done = 0
 
