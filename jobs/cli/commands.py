@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from jobs.cli.terminal import CLEAR, Terminal
-from jobs.driver import TrainingPlan, portable, train
+from jobs.configuration import portable
+from jobs.driver import train
 from jobs.feature_names import find_names, prepared_of
+from jobs.plan import TrainingPlan
 from jobs.prepared import prepare
 from jobs.report import learning_curve, learning_curve_svg
 from jobs.run_dir import RunDir, open_model

@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Any, Optional, TextIO
 
-from jobs.driver import Listener
+from jobs.plan import Listener
 
 BAR = 32
 CLEAR = "\x1b[K"  # the rest of the line
