@@ -1,0 +1,25 @@
+"""The benchmarks by name: the module that has `run(bench) -> Outcome`, and what it is about, for --help.
+
+A module is imported when it is run, so that this list needs no environment.
+"""
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    module: str
+    about: str
+
+
+BENCHMARKS = {
+    "epoch": Entry("bench_epoch", "a training epoch in memory, CoNLL-2000, against CRFsuite's averaged perceptron"),
+    "train": Entry("bench_train", "file to model file, CoNLL-2000, 10 epochs, against python-crfsuite"),
+    "tag": Entry("bench_tag", "file to tagged file, CoNLL-2000 and Brown, against python-crfsuite"),
+    "labels": Entry("bench_labels", "file to model, Brown's 190 tags, against CRFsuite, OpenNLP and NLTK"),
+    "memory": Entry("bench_memory", "peak memory of training on all of Brown, against CRFsuite"),
+    "cores": Entry("bench_cores", "two shards on two cores against one shard"),
+    "growth": Entry("bench_growth", "1 to 16 shards of one size: seconds and bytes a token, memory of a mapper"),
+    "shuffle": Entry("bench_shuffle", "bytes from mappers to reducers an epoch, against all weights of every shard"),
+    "hadoop": Entry("bench_hadoop", "an epoch on a Hadoop cluster beyond its compute, against a cat/cat job"),
+    "wire": Entry("bench_wire", "steps of 2 x 500,000 features through mrjob local, against the same job without data"),
+}
