@@ -53,6 +53,17 @@ def from_entries(keys: np.ndarray, labels: np.ndarray, **values: np.ndarray) -> 
     return Rows(keys[first], starts.astype(np.int64), labels.astype(np.uint32), columns)
 
 
+def interleave(parts: Sequence[Rows]) -> Rows:
+    """All rows of several Rows that have the same columns and no entry in common."""
+    union = unite(parts)
+    columns = {}
+    for name, first in parts[0].values.items():
+        columns[name] = np.empty(len(union.rows.labels), first.dtype)
+        for part, places in zip(parts, union.places):
+            columns[name][places] = part.values[name]
+    return union.rows.with_values(**columns)
+
+
 def find_keys(rows: Rows, keys: np.ndarray) -> np.ndarray:
     """The row number of each key, -1 where there is none."""
     if not len(rows.keys):

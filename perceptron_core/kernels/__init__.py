@@ -16,7 +16,7 @@ try:
 except ImportError:  # no compiler when the package was installed
     native = None
 
-DENSE_LABELS = 64  # up to here a feature's row is a plain array; beyond, a list of (label, weight)
+DENSE_LABELS = 64  # up to here a feature's row is a plain array at once; beyond, when it has met many of the labels
 
 
 def _choose() -> Any:

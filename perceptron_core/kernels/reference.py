@@ -114,7 +114,7 @@ class Row:
 class WeightRows:
     """The weights of the features by number: a row of labels each, made when it first gets a weight."""
 
-    def __init__(self, labels: int, dense: bool) -> None:
+    def __init__(self, labels: int, dense_from: int) -> None:
         self.labels = labels
         self.rows: dict[int, Row] = {}
 
@@ -144,13 +144,15 @@ class WeightRows:
             if row is not None:
                 scores += row.weights
 
-    def touched_entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """(feature, label, weight, lag) of every weight that took part in an update, as arrays."""
-        found = [(f, row, np.flatnonzero(row.touched)) for f, row in sorted(self.rows.items())]
-        sizes = [len(labels) for _, _, labels in found]
+    def touched_entries(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Every weight that took part in an update, features in the given order: (features, where the entries of each
+        begin, labels, weights, lags)."""
+        rows = [(feature, self.rows[feature]) for feature in order.tolist() if feature in self.rows]
+        found = [(feature, row, np.flatnonzero(row.touched)) for feature, row in rows if row.touched.any()]
         nothing = np.zeros(0)
         return (
-            np.repeat(np.array([f for f, _, _ in found], np.int32), sizes),
+            np.array([feature for feature, _, _ in found], np.int32),
+            np.cumsum([0, *(len(labels) for _, _, labels in found)], dtype=np.int64),
             np.concatenate([nothing, *(labels for _, _, labels in found)]).astype(np.uint32),
             np.concatenate([nothing, *(row.weights[labels] for _, row, labels in found)]).astype(np.float32),
             np.concatenate([nothing, *(row.lags[labels] for _, row, labels in found)]),
