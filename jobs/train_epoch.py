@@ -16,8 +16,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from mrjob.job import MRJob
-
+from jobs.job import Job
 from jobs.protocol import ERROR, LineProtocol, error_record, pass_errors_on
 from perceptron_core import residency
 from perceptron_core.epoch import ShardEpoch
@@ -33,11 +32,8 @@ REDUCER = "reducer"  # the record by which a reducer tells of itself
 STATUS_SECONDS = 30  # Hadoop kills a task that says nothing for ten minutes
 
 
-class MRTrainEpoch(MRJob):
-    INPUT_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
-
-    def configure_args(self) -> None:
-        super().configure_args()
+class MRTrainEpoch(Job):
+    def add_args(self) -> None:
         self.add_file_arg("--config", help="the run's configuration, JSON")
         self.add_file_arg("--weights", help="the mixed weights, a model file")
         self.add_passthru_arg("--epoch", type=int)
