@@ -13,9 +13,9 @@ import msgpack
 import numpy as np
 
 from perceptron_core.errors import UserError
+from perceptron_core.kernels import escape_line_ends, restore_line_ends
 
 ARRAY_CODE = 1
-ESCAPED = ((b"\x1b", b"\x1be"), (b"\n", b"\x1bn"), (b"\r", b"\x1br"))  # the escape itself first
 
 
 class DamagedRecord(UserError):
@@ -53,10 +53,7 @@ def unpack(data: Union[bytes, memoryview]) -> Any:
 def encode_line(key: str, record: Any) -> bytes:
     """`key TAB (crc + msgpack, escaped)`, without the line end."""
     data = pack(record)
-    text = zlib.crc32(data).to_bytes(4, "little") + data
-    for byte, escape in ESCAPED:
-        text = text.replace(byte, escape)
-    return key.encode("ascii") + b"\t" + text
+    return key.encode("ascii") + b"\t" + escape_line_ends(zlib.crc32(data).to_bytes(4, "little") + data)
 
 
 def decode_line(line: bytes) -> tuple[str, Any]:
@@ -64,10 +61,9 @@ def decode_line(line: bytes) -> tuple[str, Any]:
     key, tab, text = line.rstrip(b"\r\n").partition(b"\t")
     if not tab:
         raise DamagedRecord("a line does not decode (no TAB between key and record); it was cut or is not ours")
-    for byte, escape in reversed(ESCAPED):
-        text = text.replace(escape, byte)
-    data = memoryview(text)[4:]
-    if zlib.crc32(data) != int.from_bytes(text[:4], "little"):
+    checked = memoryview(restore_line_ends(text))
+    data = checked[4:]
+    if zlib.crc32(data) != int.from_bytes(checked[:4], "little"):
         raise DamagedRecord("a line does not decode (its checksum is another); it was cut or altered")
     try:
         return key.decode("ascii"), unpack(data)

@@ -161,6 +161,14 @@ def test_unions_are_equal(native: Any, seed: int, most_left: int, most_right: in
     assert [everything[i] for i in united[4]] == pairs(*right)
 
 
+@given(st.binary(max_size=40) | st.lists(st.sampled_from(b"\x1b\n\rnre a"), max_size=40).map(bytes))
+def test_lines_are_equal(native: Any, data: bytes) -> None:
+    line = native.escape_line_ends(data)
+    assert line == reference.escape_line_ends(data) and not set(line) & set(b"\r\n")
+    assert native.restore_line_ends(line) == reference.restore_line_ends(line) == data
+    assert native.restore_line_ends(data) == reference.restore_line_ends(data)  # which may be no line of ours
+
+
 # ---------------------------------------------------------------- sequences
 
 

@@ -36,3 +36,5 @@ KeyTable = kernel.KeyTable
 WeightRows = kernel.WeightRows
 SequenceKernel = kernel.SequenceKernel
 unite_two = kernel.unite_two
+escape_line_ends = kernel.escape_line_ends
+restore_line_ends = kernel.restore_line_ends
