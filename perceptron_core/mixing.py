@@ -15,8 +15,8 @@ Only what took part in an update is sent, so a shard that did not send a weight 
 that sent it agree on the new value and their m_i make up D (one shard alone, for instance), that value is taken as
 it is: a + (b − a) is not always b. So one shard is serial training to the last bit.
 
-The average of an epoch is w plus the mixed mean steps; a shard's mean step over its n examples is δ_i − lag_i, by
-the kernel's lazy averaging.
+The average of an epoch is w plus the mixed mean steps; a shard's mean step over its n examples is δ_i − lag_i / n,
+by the kernel's lazy averaging.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class ShardStep(NamedTuple):
     origin: str  # which epoch of which run it started from
     updates: int
     examples: int
-    rows: Rows  # "weight": the values it ended with, float32; "lag": its lag a example, float64
+    rows: Rows  # "weight": the values it ended with, float32; "lag": its lag, float64
 
 
 class Shares(NamedTuple):
@@ -105,7 +105,7 @@ def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
         value = step.rows.values["weight"].astype(np.float64)
         change = value - old[place]
         moved[place] += multiple * change
-        mean[place] += multiple * (change - step.rows.values["lag"])
+        mean[place] += multiple * (change - step.rows.values["lag"] / max(1, step.examples))
         present[place] += multiple
         low[place] = np.minimum(low[place], value)
         high[place] = np.maximum(high[place], value)

@@ -173,18 +173,30 @@ def values_at(source: Rows, column: str, entries: Rows) -> np.ndarray:
 
 
 def to_record(rows: Rows) -> dict[str, Any]:
-    """Rows as they travel: narrow integers, and each row's size instead of where it starts."""
+    """Rows as they travel: narrow integers, and each row's size instead of where it starts. Values that are whole
+    numbers, as the perceptron's steps and lags are, travel as integers, too."""
     return {
         "keys": rows.keys,
         "sizes": smallest(np.diff(rows.starts)),
         "labels": smallest(rows.labels),
-        "values": dict(rows.values),
+        "values": {name: [column.dtype.str, _whole(column)] for name, column in rows.values.items()},
     }
+
+
+def _whole(column: np.ndarray) -> np.ndarray:
+    """The same numbers as narrower integers, if that gives back every bit of them."""
+    top = float(np.abs(column).max()) if len(column) else 0.0
+    for kind in (np.int8, np.int16, np.int32):
+        if top <= np.iinfo(kind).max and np.dtype(kind).itemsize < column.itemsize:
+            whole = column.astype(kind)
+            return whole if whole.astype(column.dtype).tobytes() == column.tobytes() else column
+    return column
 
 
 def from_record(record: dict[str, Any]) -> Rows:
     starts = np.append(0, np.cumsum(record["sizes"], dtype=np.int64))
-    return Rows(record["keys"], starts, record["labels"].astype(np.uint32), record["values"])
+    values = {name: column.astype(dtype, copy=False) for name, (dtype, column) in record["values"].items()}
+    return Rows(record["keys"], starts, record["labels"].astype(np.uint32), values)
 
 
 def relabel(rows: Rows, before: Sequence[str], after: Sequence[str]) -> Rows:

@@ -82,7 +82,7 @@ def naive(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> tuple[dict
         moved = mean = 0.0
         for i in senders:
             moved += multiple[i] * (sent[i][entry] - start)
-            mean += multiple[i] * (sent[i][entry] - start - lags[i][entry])
+            mean += multiple[i] * (sent[i][entry] - start - lags[i][entry] / max(1, steps[i].examples))
         values = {sent[i][entry] for i in senders}
         agreed = len(values) == 1 and sum(multiple[i] for i in senders) == divisor
         mixed[entry] = values.pop() if agreed else float(np.float32(start + moved / divisor))
@@ -153,7 +153,7 @@ def test_identical_shards_are_one(
 def test_worked_example() -> None:
     """Two shards; feature 5 has label 0 from both and label 1 from the second alone, feature 6 is the first's alone."""
     before = to_rows({(5, 0): (1.0,)}, ("weight", "f4"))
-    first = step(0, 2, {(5, 0): (2.0, 0.0), (6, 0): (4.0, 1.0)}, updates=1, examples=10)
+    first = step(0, 2, {(5, 0): (2.0, 0.0), (6, 0): (4.0, 10.0)}, updates=1, examples=10)
     second = step(1, 2, {(5, 0): (5.0, 0.0), (5, 1): (-4.0, 0.0)}, updates=3, examples=30)
 
     def mixed(strategy: str) -> list[float]:
@@ -169,7 +169,7 @@ def test_worked_example() -> None:
 
 def test_a_weight_that_came_back_counts_as_touched() -> None:
     before = to_rows({(5, 0): (1.0,)}, ("weight", "f4"))
-    steps = [step(0, 2, {(5, 0): (1.0, 0.5)}, 2, 10), step(1, 2, {(5, 0): (3.0, 0.0)}, 1, 10)]
+    steps = [step(0, 2, {(5, 0): (1.0, 5.0)}, 2, 10), step(1, 2, {(5, 0): (3.0, 0.0)}, 1, 10)]
     mixed = mix("touched", before, steps)
     assert column(mixed, "weight") == {(5, 0): 2.0}
     assert column(mixed, "mean") == {(5, 0): (-0.5 + 2.0) / 2}
@@ -217,7 +217,7 @@ def test_the_average_is_a_sum_over_epochs() -> None:
     first = mix("uniform", start, [step(0, 1, {(5, 0): (1.0, 0.0)}, 1, 2)])  # changed before any example was seen
     sums = add_average(empty(sum="f8"), start, first)
     middle = apply(start, first)
-    second = mix("uniform", middle, [step(0, 1, {(5, 0): (3.0, 2.0 * 1 / 2)}, 1, 2)])  # by 2 after one of two
+    second = mix("uniform", middle, [step(0, 1, {(5, 0): (3.0, 2.0 * 1)}, 1, 2)])  # by 2 after one of two
     sums = add_average(sums, middle, second)
     assert column(sums, "sum") == {(5, 0): 1.0 + 2.0}
     both = averaged_rows(apply(middle, second), sums, 2)

@@ -218,10 +218,7 @@ def iterate(data: Data, shards: int, strategy: str, epochs: int = 200) -> float:
             model = SequenceModel(names, data.settings, weights, numbers)
             errors, updates, _ = model.train(block_of(data, numbers, chosen))
             assert errors == updates
-            touched = model.touched()
-            lag = touched.values["lag"] / len(chosen)
-            rows = touched.with_values(weight=touched.values["weight"], lag=lag)
-            steps.append(ShardStep(i, shards, "theorem 3", updates, len(chosen), rows))
+            steps.append(ShardStep(i, shards, "theorem 3", updates, len(chosen), model.touched()))
         mistakes = [step.updates for step in steps]
         after = apply(weights, mix(strategy, weights, steps))
         if not any(mistakes):
