@@ -9,67 +9,31 @@ All that the loop needs to go on is in the run directory, so a run that was kill
 epoch and ends with the same bytes.
 """
 
-import hashlib
-import json
 import os
 import tempfile
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
+from jobs.configuration import configure, find_corpus
 from jobs.phases import Span, seconds_by_phase
-from jobs.prepared import Prepared, check_intact, data_identity, prepare, read_prepared
-from jobs.run_dir import CONFIG_VERSION, RunDir, open_model
-from jobs.runners import Cluster, run_job
+from jobs.plan import Listener, TrainingPlan
+from jobs.prepared import Prepared
+from jobs.run_dir import RunDir
+from jobs.runners import run_job
 from jobs.storage import join, open_file
 from jobs.train_epoch import REDUCER, RESIDENT, MRTrainEpoch
 from perceptron_core import residency
-from perceptron_core.dealing import choose_shard
 from perceptron_core.errors import UserError
 from perceptron_core.held_out import HeldOut
 from perceptron_core.mixing import MIXINGS, add_average, apply, averaged_rows
 from perceptron_core.model import Model
-from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record, relabel
+from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record
 from perceptron_core.settings import Settings
-from perceptron_core.stopping import StopRule, reason_to_stop
-from perceptron_core.task import Task
+from perceptron_core.stopping import reason_to_stop
 from perceptron_core.wire import encode_line
 
 RANGE_BYTES = 64 << 20  # how much of the shuffle one range should carry, if nobody says how many reducers there are
-
-
-class TrainingPlan(NamedTuple):
-    """What `perceptron train` was asked for."""
-
-    task: Task
-    run_dir: str
-    train: Sequence[str] = ()
-    prepared: Optional[str] = None
-    dev: Sequence[str] = ()
-    shards: Optional[int] = None
-    seed: Optional[int] = None
-    settings: Settings = Settings()
-    mixing: str = "row"
-    subsample: bool = False
-    init_model: Optional[str] = None
-    stop: StopRule = StopRule(10, 0.0005, None)
-    cluster: Cluster = Cluster()
-
-
-class Listener:
-    """Hears what a run does; the command line shows it, a library user may ignore it."""
-
-    def note(self, text: str) -> None:
-        """Something worth saying once."""
-
-    def step(self, what: str, total: int) -> None:
-        """Work of `total` units begins."""
-
-    def progress(self, done: int) -> None:
-        """So many units are done."""
-
-    def epoch(self, entry: dict[str, Any]) -> None:
-        """An epoch was published."""
 
 
 def train(plan: TrainingPlan, listener: Listener) -> RunDir:
@@ -85,8 +49,8 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
         for job in [] if is_new else plan.cluster.end_jobs():
             listener.note(f"ended {job}, a job of this run whose driver is gone")
         run.remove_leftovers()
-        corpus = _corpus(plan, run, listener)
-        config, start = _configure(plan, run, corpus)
+        corpus = find_corpus(plan, run, listener)
+        config, start = configure(plan, run, corpus)
         if corpus.remark():
             listener.note(corpus.remark())
         if plan.prepared:
@@ -101,117 +65,6 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
             return _Training(plan, run, corpus, config, held_out, listener).go_on()
         finally:
             residency.clear()
-
-
-# ---------------------------------------------------------------- what is trained on
-
-
-def _corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> Prepared:
-    """The prepared corpus: the one that was named, the run's own, or one made now."""
-    if plan.prepared:
-        corpus = read_prepared(plan.prepared)
-        check_intact(corpus)
-        for name, wanted, is_there in (
-            ("features", plan.task.fingerprint, corpus.content["features"]),
-            ("shards", plan.shards, len(corpus.shards)),
-            ("seed", plan.seed, corpus.content["seed"]),
-        ):
-            if wanted not in (None, is_there):
-                raise UserError(
-                    f"{plan.prepared} was prepared with other {name} ({is_there}, not {wanted}); "
-                    f"prepare the corpus again, or leave out --{name}"
-                )
-        return corpus
-    shards = plan.shards or 1
-    seed = 1 if plan.seed is None else plan.seed
-    if run.storage.exists(run.file("prepared")):
-        corpus = read_prepared(run.file("prepared"))
-        wanted = {"features": plan.task.fingerprint, "seed": seed, "data": data_identity(plan.train)}
-        same = all(corpus.content[name] == value for name, value in wanted.items()) and len(corpus.shards) == shards
-        if same or run.config() is not None:  # the configuration's comparison says what is different
-            check_intact(corpus)
-            return corpus._replace(content={**corpus.content, **wanted, "wanted_shards": shards})
-        run.storage.remove(run.file("prepared"))
-    listener.step("prepare", 0)
-    return prepare(plan.task, plan.train, shards, seed, run.file("prepared"), plan.cluster)
-
-
-def _configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[str, Any], Model]:
-    """The run's configuration, and the weights it starts from; refuses to go on with another one."""
-    task_record = portable(plan.task)
-    labels, start, init_digest = plan.task.labels(corpus.labels()), empty(weight="f4"), None
-    if plan.init_model:
-        first = open_model(plan.init_model)
-        labels, start = _start_from(first, plan, corpus)
-        init_digest = hashlib.sha256(start.keys.tobytes() + start.values["weight"].tobytes()).hexdigest()[:16]
-    if not labels:
-        raise UserError("the corpus has no labels to learn")
-    shards, seed = corpus.content.get("wanted_shards", len(corpus.shards)), corpus.content["seed"]
-    settings = plan.settings._replace(
-        transitions=plan.task.record["transitions"], start_stop=plan.task.record["start_stop"]
-    )
-    config = {
-        "version": CONFIG_VERSION,
-        "task": task_record,
-        "labels": labels,
-        "settings": settings._asdict(),
-        "mixing": plan.mixing,
-        "shards": shards,
-        "seed": seed,
-        "subsample": plan.subsample,
-        "chosen_shards": [choose_shard(seed, shards)] if plan.subsample else list(range(shards)),
-        "data": corpus.content["data"],
-        "init_model": init_digest,
-    }
-    config["run"] = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]
-    known = run.config()
-    if known is None:
-        run.write_config(config)
-    else:
-        _refuse_differences(run, known, config)
-    weights = Model("weights", task_record, labels, settings._asdict(), start)
-    return config, weights
-
-
-def _start_from(first: Model, plan: TrainingPlan, corpus: Prepared) -> tuple[list[str], Rows]:
-    if first.task["templates"] != plan.task.record["templates"]:
-        raise UserError(f"{plan.init_model} has other features than the task; start from a model of the same features")
-    found = set(corpus.labels()) | set(first.labels)
-    labels = plan.task.labels(sorted(found))
-    column = "weight" if "weight" in first.rows.values else "averaged"
-    weights = first.rows.with_values(weight=first.rows.values[column])
-    return labels, drop_zeros(relabel(weights, first.labels, labels))
-
-
-def portable(task: Task) -> dict[str, Any]:
-    """The task's record without the options, which are the run's business and may hold paths."""
-    return {name: value for name, value in task.record.items() if name != "options"}
-
-
-def _refuse_differences(run: RunDir, known: dict[str, Any], wanted: dict[str, Any]) -> None:
-    differences = [
-        f"{name} was {before!r}, now {now!r}" if len(f"{before!r}{now!r}") < 100 else f"{name} has changed"
-        for name, before, now in _differences(known, wanted)
-    ]
-    if differences:
-        raise UserError(
-            f"the run {run.path} was begun with other settings: {'; '.join(differences)}. "
-            "Use the same settings to go on with it, or another --run-dir to begin anew"
-        )
-
-
-def _differences(known: dict[str, Any], wanted: dict[str, Any]) -> list[tuple[str, Any, Any]]:
-    found = []
-    for name in sorted({*known, *wanted} - {"run"}):
-        before, now = known.get(name), wanted.get(name)
-        if isinstance(before, dict) and isinstance(now, dict):
-            found += [(f"{name}: {inner}", b, n) for inner, b, n in _differences(before, now)]
-        elif before != now:
-            found.append((name, before, now))
-    return found
-
-
-# ---------------------------------------------------------------- the epochs
 
 
 class EpochResult(NamedTuple):
@@ -348,7 +201,7 @@ class _Training:
         if not inline:
             total = len(chosen) if self.plan.cluster.runner == "local" else 100
             self.listener.step(f"epoch {epoch}", total)
-            return lambda done, of: self.listener.progress(done) if of == total else None
+            return lambda done, of, *state: self.listener.progress(done, *state) if of == total else None
         self.listener.step(f"epoch {epoch}", sentences)
         done = 0
 

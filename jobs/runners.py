@@ -6,7 +6,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing.pool import Pool
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -28,7 +28,8 @@ from perceptron_core.wire import decode_line, encode_line
 RUNNERS = ("inline", "local", "hadoop", "emr")
 TAGS = "mapreduce.job.tags="
 
-TasksDone = Callable[[int, int], None]  # (tasks done, tasks in all), or hundredths of a job on a cluster
+# (tasks done, tasks in all), or hundredths of a job on a cluster; on EMR, which tells no more, and its state
+TasksDone = Callable[..., None]
 
 
 class Cluster(NamedTuple):
@@ -40,6 +41,14 @@ class Cluster(NamedTuple):
     properties: tuple[str, ...] = ()  # name=value, for Hadoop: memory, time-outs, queue, priority …
     emr: Optional[Any] = None  # the EMR cluster for all jobs, if they run there
     tag: Optional[str] = None  # marks the jobs on Hadoop, so that a later driver can find them
+    cluster_id: Optional[str] = None  # of an EMR cluster that is there already
+
+    @contextmanager
+    def opened(self) -> Iterator["Cluster"]:
+        """Itself, checked; a cluster of EMR that starts for its jobs ends with the block."""
+        checked = self.check()
+        with checked.emr or nullcontext():
+            yield checked
 
     def check(self) -> "Cluster":
         """Itself, or a UserError if mrjob could not read its configuration; for EMR, with a cluster for all jobs."""
@@ -50,11 +59,13 @@ class Cluster(NamedTuple):
             problem = getattr(error, "strerror", None) or " ".join(str(error).split())
             raise InputError(f"is no mrjob configuration: {problem}; check the file given by -c", self.conf) from error
         if self.runner != "emr":
+            if self.cluster_id:
+                raise UserError("--cluster-id names a cluster of Amazon EMR; add -r emr, or leave it out")
             return self
         from jobs.emr import EmrCluster, connect_storage  # only now: it loads boto3
 
         connect_storage(self.conf)
-        return self._replace(emr=EmrCluster(self.conf))
+        return self._replace(emr=EmrCluster(self.conf, self.cluster_id))
 
     def of_run(self, run_dir: str) -> "Cluster":
         """The same, with all its jobs marked as those of a run directory."""
@@ -133,7 +144,7 @@ class Cluster(NamedTuple):
         return [*arguments, "--archives", f"{archive}#env", "--cmdenv", "PYTHONPATH=env", "--python-bin", python]
 
 
-def _ignore(done: int, total: int) -> None:
+def _ignore(done: int, total: int, state: str = "") -> None:
     pass
 
 
@@ -168,7 +179,10 @@ def _runner_class(name: str, tasks_done: TasksDone) -> type:
     if name == "emr":
         from jobs.emr import EmrRunner
 
-        return EmrRunner
+        def on_state(runner: EmrRunner, state: str) -> None:
+            tasks_done(0, 100, state)
+
+        return type("Runner", (EmrRunner,), {"on_state": on_state})
     if name == "hadoop":
         from jobs.hadoop import HadoopRunner  # only now: it loads `requests`
 

@@ -11,9 +11,11 @@ import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from jobs.cli.terminal import Terminal
-from jobs.driver import TrainingPlan, portable, train
+from jobs.cli.terminal import CLEAR, Terminal
+from jobs.configuration import portable
+from jobs.driver import train
 from jobs.feature_names import find_names, prepared_of
+from jobs.plan import TrainingPlan
 from jobs.prepared import prepare
 from jobs.report import learning_curve, learning_curve_svg
 from jobs.run_dir import RunDir, open_model
@@ -38,14 +40,18 @@ class _ToStandardError(logging.Handler):
     """What the jobs' runner has to say, such as where a job can be watched."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(self.format(record), file=sys.stderr)
+        print(f"\r{CLEAR}" if sys.stderr.isatty() else "", self.format(record), sep="", file=sys.stderr)
 
 
-def _cluster(arguments: Arguments) -> Cluster:
+@contextlib.contextmanager
+def _cluster(arguments: Arguments) -> Iterator[Cluster]:
+    """Where the command's jobs run; what was started for them ends with the block."""
     log = logging.getLogger("perceptron")
     log.setLevel(logging.WARNING if getattr(arguments, "quiet", False) else logging.INFO)
     log.handlers, log.propagate = [_ToStandardError()], False
-    return Cluster(arguments.runner, arguments.conf, arguments.reducers, tuple(arguments.property)).check()
+    named = Cluster(arguments.runner, arguments.conf, arguments.reducers, tuple(arguments.property))
+    with named._replace(cluster_id=arguments.cluster_id).opened() as cluster:
+        yield cluster
 
 
 def _require(arguments: Arguments, *names: str) -> None:
@@ -64,7 +70,8 @@ def run_prepare(arguments: Arguments, task: Task) -> None:
     _require(arguments, "train", "output")
     terminal = Terminal(arguments.quiet)
     terminal.step("prepare", 0)
-    made = prepare(task, arguments.train, arguments.shards, arguments.seed, arguments.output, _cluster(arguments))
+    with _cluster(arguments) as cluster:
+        made = prepare(task, arguments.train, arguments.shards, arguments.seed, arguments.output, cluster)
     content = made.content
     terminal.note(
         f"{content['sentences']:,} sentences, {content['tokens']:,} tokens, {len(made.labels())} labels "
@@ -103,22 +110,15 @@ def run_train(arguments: Arguments, task: Task) -> None:
         subsample=arguments.subsample,
         init_model=arguments.init_model,
         stop=StopRule(arguments.epochs, arguments.stop_threshold, arguments.patience),
-        cluster=_cluster(arguments),
     )
-    run = train(plan, terminal)
+    with _cluster(arguments) as cluster:
+        run = train(plan._replace(cluster=cluster), terminal)
     terminal.note(f"model of epoch {run.chosen_epoch()}: {run.file('model')}")
 
 
 def run_predict(arguments: Arguments) -> None:
-    with _local_files(arguments.files) as files, _output(arguments.output) as output:
-        texts = predict(
-            arguments.model,
-            files,
-            arguments.weights,
-            arguments.python,
-            arguments.format,
-            _cluster(arguments),
-        )
+    with _cluster(arguments) as cluster, _local_files(arguments.files) as files, _output(arguments.output) as output:
+        texts = predict(arguments.model, files, arguments.weights, arguments.python, arguments.format, cluster)
         for text in texts:
             output.write(text.encode("utf-8", "surrogatepass"))
 
@@ -164,9 +164,11 @@ def run_evaluate(arguments: Arguments) -> None:
             raise UserError(
                 "--predicted scores files that are tagged already; leave out MODEL and GOLD, or --predicted"
             )
-        counts = evaluate_predicted(arguments.predicted, arguments.metric, _cluster(arguments))
+        with _cluster(arguments) as cluster:
+            counts = evaluate_predicted(arguments.predicted, arguments.metric, cluster)
     elif arguments.model and arguments.gold:
-        counts = evaluate(arguments.model, arguments.gold, arguments.weights, arguments.python, _cluster(arguments))
+        with _cluster(arguments) as cluster:
+            counts = evaluate(arguments.model, arguments.gold, arguments.weights, arguments.python, cluster)
     else:
         raise UserError("give MODEL and GOLD files, or --predicted FILE...")
     if arguments.json:

@@ -38,6 +38,9 @@ def _runner(parser: argparse.ArgumentParser) -> None:
         help="a Hadoop property: memory, time-outs, queue, priority; may be given several times",
     )
     group.add_argument("-c", "--conf", metavar="FILE", help="an mrjob configuration file")
+    group.add_argument(
+        "--cluster-id", metavar="ID", help="with -r emr: run on this cluster, and leave it running (default: a new one)"
+    )
     group.add_argument("--reducers", type=positive, metavar="R", help="how many reducers; never changes the result")
 
 

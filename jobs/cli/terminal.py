@@ -4,9 +4,10 @@ import sys
 import time
 from typing import Any, Optional, TextIO
 
-from jobs.driver import Listener
+from jobs.plan import Listener
 
 BAR = 32
+CLEAR = "\x1b[K"  # the rest of the line
 
 
 def megabytes(size: int) -> str:
@@ -41,15 +42,15 @@ class Terminal(Listener):
         self.what, self.total, self.shown_at = what, total, 0.0
         self.progress(0)
 
-    def progress(self, done: int) -> None:
+    def progress(self, done: int, state: str = "") -> None:
         now = time.monotonic()
         if not self.show_bar or (now - self.shown_at < 0.1 and done < self.total):
             return
         self.shown_at = now
         share = done / self.total if self.total else 0.0
         filled = int(BAR * share)
-        figures = f" {100 * share:3.0f} %" if self.total else " …"
-        self.bar.write(f"\r{self.what} {'━' * filled}{'─' * (BAR - filled)}{figures}")
+        figures = state or (f"{100 * share:3.0f} %" if self.total else "…")
+        self.bar.write(f"\r{self.what} {'━' * filled}{'─' * (BAR - filled)} {figures}{CLEAR}")
         self.bar.flush()
 
     def epoch(self, entry: dict[str, Any]) -> None:
@@ -59,7 +60,7 @@ class Terminal(Listener):
 
     def _say(self, text: str) -> None:
         if self.show_bar:
-            self.bar.write("\r\x1b[K")
+            self.bar.write(f"\r{CLEAR}")
             self.bar.flush()
         if not self.quiet:
             print(text, file=self.out, flush=True)

@@ -1,0 +1,119 @@
+"""What a run is trained on, and all that decides its weights: settled when it begins, compared when it goes on."""
+
+import hashlib
+import json
+from typing import Any
+
+from jobs.plan import Listener, TrainingPlan
+from jobs.prepared import Prepared, check_intact, data_identity, prepare, read_prepared
+from jobs.run_dir import CONFIG_VERSION, RunDir, open_model
+from perceptron_core.dealing import choose_shard
+from perceptron_core.errors import UserError
+from perceptron_core.model import Model
+from perceptron_core.rows import Rows, drop_zeros, empty, relabel
+from perceptron_core.task import Task
+
+
+def find_corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> Prepared:
+    """The prepared corpus: the one that was named, the run's own, or one made now."""
+    if plan.prepared:
+        corpus = read_prepared(plan.prepared)
+        check_intact(corpus)
+        for name, wanted, is_there in (
+            ("features", plan.task.fingerprint, corpus.content["features"]),
+            ("shards", plan.shards, len(corpus.shards)),
+            ("seed", plan.seed, corpus.content["seed"]),
+        ):
+            if wanted not in (None, is_there):
+                raise UserError(
+                    f"{plan.prepared} was prepared with other {name} ({is_there}, not {wanted}); "
+                    f"prepare the corpus again, or leave out --{name}"
+                )
+        return corpus
+    shards = plan.shards or 1
+    seed = 1 if plan.seed is None else plan.seed
+    if run.storage.exists(run.file("prepared")):
+        corpus = read_prepared(run.file("prepared"))
+        wanted = {"features": plan.task.fingerprint, "seed": seed, "data": data_identity(plan.train)}
+        same = all(corpus.content[name] == value for name, value in wanted.items()) and len(corpus.shards) == shards
+        if same or run.config() is not None:  # the configuration's comparison says what is different
+            check_intact(corpus)
+            return corpus._replace(content={**corpus.content, **wanted, "wanted_shards": shards})
+        run.storage.remove(run.file("prepared"))
+    listener.step("prepare", 0)
+    return prepare(plan.task, plan.train, shards, seed, run.file("prepared"), plan.cluster)
+
+
+def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[str, Any], Model]:
+    """The run's configuration, and the weights it starts from; refuses to go on with another one."""
+    task_record = portable(plan.task)
+    labels, start, init_digest = plan.task.labels(corpus.labels()), empty(weight="f4"), None
+    if plan.init_model:
+        first = open_model(plan.init_model)
+        labels, start = _start_from(first, plan, corpus)
+        init_digest = hashlib.sha256(start.keys.tobytes() + start.values["weight"].tobytes()).hexdigest()[:16]
+    if not labels:
+        raise UserError("the corpus has no labels to learn")
+    shards, seed = corpus.content.get("wanted_shards", len(corpus.shards)), corpus.content["seed"]
+    settings = plan.settings._replace(
+        transitions=plan.task.record["transitions"], start_stop=plan.task.record["start_stop"]
+    )
+    config = {
+        "version": CONFIG_VERSION,
+        "task": task_record,
+        "labels": labels,
+        "settings": settings._asdict(),
+        "mixing": plan.mixing,
+        "shards": shards,
+        "seed": seed,
+        "subsample": plan.subsample,
+        "chosen_shards": [choose_shard(seed, shards)] if plan.subsample else list(range(shards)),
+        "data": corpus.content["data"],
+        "init_model": init_digest,
+    }
+    config["run"] = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]
+    known = run.config()
+    if known is None:
+        run.write_config(config)
+    else:
+        _refuse_differences(run, known, config)
+    weights = Model("weights", task_record, labels, settings._asdict(), start)
+    return config, weights
+
+
+def _start_from(first: Model, plan: TrainingPlan, corpus: Prepared) -> tuple[list[str], Rows]:
+    if first.task["templates"] != plan.task.record["templates"]:
+        raise UserError(f"{plan.init_model} has other features than the task; start from a model of the same features")
+    found = set(corpus.labels()) | set(first.labels)
+    labels = plan.task.labels(sorted(found))
+    column = "weight" if "weight" in first.rows.values else "averaged"
+    weights = first.rows.with_values(weight=first.rows.values[column])
+    return labels, drop_zeros(relabel(weights, first.labels, labels))
+
+
+def portable(task: Task) -> dict[str, Any]:
+    """The task's record without the options, which are the run's business and may hold paths."""
+    return {name: value for name, value in task.record.items() if name != "options"}
+
+
+def _refuse_differences(run: RunDir, known: dict[str, Any], wanted: dict[str, Any]) -> None:
+    differences = [
+        f"{name} was {before!r}, now {now!r}" if len(f"{before!r}{now!r}") < 100 else f"{name} has changed"
+        for name, before, now in _differences(known, wanted)
+    ]
+    if differences:
+        raise UserError(
+            f"the run {run.path} was begun with other settings: {'; '.join(differences)}. "
+            "Use the same settings to go on with it, or another --run-dir to begin anew"
+        )
+
+
+def _differences(known: dict[str, Any], wanted: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    found = []
+    for name in sorted({*known, *wanted} - {"run"}):
+        before, now = known.get(name), wanted.get(name)
+        if isinstance(before, dict) and isinstance(now, dict):
+            found += [(f"{name}: {inner}", b, n) for inner, b, n in _differences(before, now)]
+        elif before != now:
+            found.append((name, before, now))
+    return found

@@ -1,0 +1,43 @@
+"""What a training is asked to do, and who hears how it goes."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+from jobs.runners import Cluster
+from perceptron_core.settings import Settings
+from perceptron_core.stopping import StopRule
+from perceptron_core.task import Task
+
+
+class TrainingPlan(NamedTuple):
+    """What `perceptron train` was asked for."""
+
+    task: Task
+    run_dir: str
+    train: Sequence[str] = ()
+    prepared: Optional[str] = None
+    dev: Sequence[str] = ()
+    shards: Optional[int] = None
+    seed: Optional[int] = None
+    settings: Settings = Settings()
+    mixing: str = "row"
+    subsample: bool = False
+    init_model: Optional[str] = None
+    stop: StopRule = StopRule(10, 0.0005, None)
+    cluster: Cluster = Cluster()
+
+
+class Listener:
+    """Hears what a run does; the command line shows it, a library user may ignore it."""
+
+    def note(self, text: str) -> None:
+        """Something worth saying once."""
+
+    def step(self, what: str, total: int) -> None:
+        """Work of `total` units begins."""
+
+    def progress(self, done: int, state: str = "") -> None:
+        """So many units are done; a cluster that cannot say how many says in what state it is."""
+
+    def epoch(self, entry: dict[str, Any]) -> None:
+        """An epoch was published."""
