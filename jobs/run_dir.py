@@ -113,6 +113,16 @@ class RunDir:
                 file.write(_json_bytes({**last, "history": history}))
         self.drop_epochs(history)
 
+    def written_history(self) -> list[dict[str, Any]]:
+        """What history.jsonl says of each epoch: the same, and how long the publication took."""
+        return [json.loads(line) for line in self._history_lines()]
+
+    def _history_lines(self) -> list[bytes]:
+        if self.storage.size(self.file("history.jsonl")) is None:
+            return []
+        with self.storage.open(self.file("history.jsonl")) as file:
+            return file.readlines()
+
     def write_history(self, history: list[dict[str, Any]]) -> None:
         lines = [json.dumps(entry).encode() + b"\n" for entry in history]
         self.storage.write(self.file("history.jsonl"), b"".join(lines))
@@ -120,13 +130,8 @@ class RunDir:
     def tidy(self, history: list[dict[str, Any]]) -> None:
         """Do what a killed process may have left undone after its last epoch."""
         self.drop_epochs(history)
-        written = self.file("history.jsonl")
-        if self.storage.size(written) is None or self._lines(written) != len(history):
+        if len(self._history_lines()) != len(history):
             self.write_history(history)
-
-    def _lines(self, path: str) -> int:
-        with self.storage.open(path) as file:
-            return sum(1 for _ in file)
 
     def drop_epochs(self, history: list[dict[str, Any]]) -> None:
         """Keep the last epoch and the best."""
