@@ -37,6 +37,7 @@ class MRTrainEpoch(Job):
         self.add_file_arg("--config", help="the run's configuration, JSON")
         self.add_file_arg("--weights", help="the mixed weights, a model file")
         self.add_passthru_arg("--epoch", type=int)
+        self.add_passthru_arg("--mixing", help="the strategy of this epoch")
         self.add_passthru_arg("--ranges", type=int, default=1)
         self.add_passthru_arg("--keep-shards", action="store_true", help="the driver is this process: see residency")
 
@@ -130,7 +131,7 @@ class MRTrainEpoch(Job):
                 )
             )
         try:
-            mixed = mix(self.config["mixing"], self.weights.rows, steps)
+            mixed = mix(self.options.mixing, self.weights.rows, steps)
         except UserError as error:
             yield error_record(error, order=1)  # a mapper's error, if there is one, is the cause of it
             return

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptron_core.errors import UserError
-from perceptron_core.mixing import MIXINGS, ShardStep, add_average, apply, averaged_rows, mix
+from perceptron_core.mixing import CERTAIN, MIXINGS, ShardStep, add_average, apply, averaged_rows, mix, mixing_now
 from perceptron_core.rows import Rows, concatenate, cut, empty, from_entries
 
 Entry = tuple[int, int]
@@ -77,8 +77,10 @@ def naive(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> tuple[dict
             "examples": [s.examples for s in steps],
             "touched": [1] * len(steps),
             "row": [1] * len(steps),
+            "mid": [1] * len(steps),
         }[strategy]
-        divisor = {"touched": len(senders), "row": len(row_senders)}.get(strategy, sum(multiple))
+        between = (len(senders) * len(row_senders)) ** 0.5
+        divisor = {"touched": len(senders), "row": len(row_senders), "mid": between}.get(strategy, sum(multiple))
         moved = mean = 0.0
         for i in senders:
             moved += multiple[i] * (sent[i][entry] - start)
@@ -224,3 +226,14 @@ def test_the_average_is_a_sum_over_epochs() -> None:
     assert column(both, "averaged") == {(5, 0): 1.5}
     assert column(both, "weight") == {(5, 0): 3.0}
     assert both.values["averaged"].dtype == both.values["weight"].dtype == np.float32
+
+
+@pytest.mark.parametrize("strategy", MIXINGS)
+def test_a_strategy_without_a_guarantee_falls_back_for_good(strategy: str) -> None:
+    """Ten epochs without a new minimum, after which it makes no difference that there are new ones again."""
+    circling = [9, 7] + [8, 7] * 5
+    assert mixing_now(strategy, circling[:-1]) == strategy
+    assert mixing_now(strategy, [*circling[:-1], 6]) == strategy
+    fallen = strategy if strategy in CERTAIN else "uniform"
+    assert mixing_now(strategy, circling) == fallen
+    assert mixing_now(strategy, [*circling, 6, 5, 4]) == fallen

@@ -72,7 +72,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
     )
     split.add_argument(
         "--mixing",
-        choices=("uniform", "errors", "examples", "touched", "row"),
+        choices=("uniform", "errors", "examples", "touched", "row", "mid"),
         default="row",
         help="how the shards' steps become one: divide by the number of shards (uniform), weight by updates (errors) "
         "or by sentences (examples), divide by the shards that changed the weight (touched) or any weight of its "
