@@ -8,21 +8,18 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from mrjob.job import MRJob
-
-from jobs.protocol import PIECES_INPUT_FORMAT, PIECES_JOBCONF, LineProtocol, error_record
+from jobs.job import Job
+from jobs.protocol import PIECES_INPUT_FORMAT, PIECES_JOBCONF, error_record
 from jobs.storage import open_file
 from perceptron_core.corpus import Piece
 from perceptron_core.errors import UserError
 from perceptron_core.task import Task
 
 
-class MRCount(MRJob):
-    INPUT_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+class MRCount(Job):
     HADOOP_INPUT_FORMAT, JOBCONF = PIECES_INPUT_FORMAT, PIECES_JOBCONF
 
-    def configure_args(self) -> None:
-        super().configure_args()
+    def add_args(self) -> None:
         self.add_file_arg("--task", help="the task's record, JSON")
 
     def mapper_init(self) -> None:

@@ -26,7 +26,7 @@ from jobs.train_epoch import REDUCER, RESIDENT, MRTrainEpoch
 from perceptron_core import residency
 from perceptron_core.errors import UserError
 from perceptron_core.held_out import HeldOut
-from perceptron_core.mixing import MIXINGS, add_average, apply, averaged_rows
+from perceptron_core.mixing import FALL_BACK_AFTER, MIXINGS, add_average, apply, averaged_rows, mixing_now
 from perceptron_core.model import Model
 from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record
 from perceptron_core.settings import Settings
@@ -127,7 +127,10 @@ class _Training:
     def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         began = time.time()
         before, sums = self.run.weights(epoch - 1), self.run.average(epoch - 1)
-        job = self._run_job(epoch, history)
+        mixing = mixing_now(self.plan.mixing, [entry["errors"] for entry in history])
+        if mixing != self.plan.mixing and (not history or history[-1].get("mixing") != mixing):
+            self.listener.note(f"no fewer errors for {FALL_BACK_AFTER} epochs: {mixing} mixing from now on")
+        job = self._run_job(epoch, history, mixing)
         mixed, totals = job.mixed, job.totals()
         weights = before._replace(rows=drop_zeros(apply(before.rows, mixed)))
         average = None
@@ -145,6 +148,7 @@ class _Training:
             "weights": len(weights.rows.labels),
             "shuffled": job.shuffled,
             "shards": job.by_shard(),
+            "mixing": mixing,
             "runner": self.plan.cluster.runner,
         }
         scoring = time.time()
@@ -158,13 +162,13 @@ class _Training:
         self.run.write_history(history)
         return history
 
-    def _run_job(self, epoch: int, history: Sequence[dict[str, Any]]) -> "EpochResult":
+    def _run_job(self, epoch: int, history: Sequence[dict[str, Any]], mixing: str) -> "EpochResult":
         inline = self.plan.cluster.runner == "inline"
         last = history[-1]["shuffled"] if history else 0
         ranges = self.plan.cluster.reducers or max(1, -(-last // RANGE_BYTES))
         arguments = ["--config", self.plan.cluster.file(self.run.file("config.json"))]
         arguments += ["--weights", self.plan.cluster.file(join(self.run.epoch_dir(epoch - 1), "weights"))]
-        arguments += ["--epoch", str(epoch), "--ranges", str(ranges)]
+        arguments += ["--epoch", str(epoch), "--ranges", str(ranges), "--mixing", mixing]
         if inline:
             arguments.append("--keep-shards")
         done = self._show_progress(epoch, inline)

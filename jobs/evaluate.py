@@ -9,9 +9,8 @@ reducer   metric     → the sums
 from collections.abc import Iterator
 from typing import Any
 
-from mrjob.job import MRJob
-
-from jobs.protocol import ERROR, PIECES_INPUT_FORMAT, PIECES_JOBCONF, LineProtocol, error_record, pass_errors_on
+from jobs.job import Job
+from jobs.protocol import ERROR, PIECES_INPUT_FORMAT, PIECES_JOBCONF, error_record, pass_errors_on
 from jobs.storage import open_file
 from perceptron_core.corpus import Piece
 from perceptron_core.errors import UserError
@@ -27,12 +26,10 @@ CHUNK = 4096
 LABELS = "labels"
 
 
-class MREvaluate(MRJob):
-    INPUT_PROTOCOL = INTERNAL_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+class MREvaluate(Job):
     HADOOP_INPUT_FORMAT, JOBCONF = PIECES_INPUT_FORMAT, PIECES_JOBCONF
 
-    def configure_args(self) -> None:
-        super().configure_args()
+    def add_args(self) -> None:
         self.add_file_arg("--model", default=None, help="a model file; without one the input has the guesses")
         self.add_file_arg("--python", default=None, help="the user's Python file, if the features need one")
         self.add_passthru_arg("--weights", choices=["averaged", "last"], default="averaged")

@@ -7,9 +7,8 @@ mapper    file.chunk   → text: some sentences as the input had them, with thei
 from collections.abc import Iterator
 from typing import Any
 
-from mrjob.job import MRJob
-
-from jobs.protocol import PIECES_INPUT_FORMAT, PIECES_JOBCONF, LineProtocol, error_record
+from jobs.job import Job
+from jobs.protocol import PIECES_INPUT_FORMAT, PIECES_JOBCONF, error_record
 from jobs.storage import open_file
 from perceptron_core.corpus import Piece, make_format
 from perceptron_core.errors import UserError
@@ -21,12 +20,10 @@ from perceptron_core.task import Task
 CHUNK = 4096
 
 
-class MRPredict(MRJob):
-    INPUT_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+class MRPredict(Job):
     HADOOP_INPUT_FORMAT, JOBCONF = PIECES_INPUT_FORMAT, PIECES_JOBCONF
 
-    def configure_args(self) -> None:
-        super().configure_args()
+    def add_args(self) -> None:
         self.add_file_arg("--model", help="a model file")
         self.add_file_arg("--python", default=None, help="the user's Python file, if the features need one")
         self.add_passthru_arg("--weights", choices=["averaged", "last"], default="averaged")

@@ -11,14 +11,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from mrjob.job import MRJob
-
+from jobs.job import Job
 from jobs.protocol import (
     ERROR,
     ERRORS_COUNTER,
     PIECES_INPUT_FORMAT,
     PIECES_JOBCONF,
-    LineProtocol,
     error_record,
     pass_errors_on,
 )
@@ -50,12 +48,10 @@ def shard_keys(shards: int) -> list[str]:
     return [keys[shard] for shard in range(shards)]
 
 
-class MRPrepare(MRJob):
-    INPUT_PROTOCOL = INTERNAL_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+class MRPrepare(Job):
     HADOOP_INPUT_FORMAT, JOBCONF = PIECES_INPUT_FORMAT, PIECES_JOBCONF
 
-    def configure_args(self) -> None:
-        super().configure_args()
+    def add_args(self) -> None:
         self.add_file_arg("--task", help="the task's record, JSON")
         self.add_file_arg("--python", default=None, help="the user's Python file, if the features need one")
         self.add_passthru_arg("--shards", type=int)

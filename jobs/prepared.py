@@ -19,7 +19,7 @@ from perceptron_core.task import Task
 from perceptron_core.wire import decode_line
 
 MANIFEST = "prepared.json"
-VERSION = 1
+VERSION = 2
 
 
 class Prepared(NamedTuple):

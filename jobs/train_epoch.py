@@ -16,8 +16,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from mrjob.job import MRJob
-
+from jobs.job import Job
 from jobs.protocol import ERROR, LineProtocol, error_record, pass_errors_on
 from perceptron_core import residency
 from perceptron_core.epoch import ShardEpoch
@@ -33,14 +32,12 @@ REDUCER = "reducer"  # the record by which a reducer tells of itself
 STATUS_SECONDS = 30  # Hadoop kills a task that says nothing for ten minutes
 
 
-class MRTrainEpoch(MRJob):
-    INPUT_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
-
-    def configure_args(self) -> None:
-        super().configure_args()
+class MRTrainEpoch(Job):
+    def add_args(self) -> None:
         self.add_file_arg("--config", help="the run's configuration, JSON")
         self.add_file_arg("--weights", help="the mixed weights, a model file")
         self.add_passthru_arg("--epoch", type=int)
+        self.add_passthru_arg("--mixing", help="the strategy of this epoch")
         self.add_passthru_arg("--ranges", type=int, default=1)
         self.add_passthru_arg("--keep-shards", action="store_true", help="the driver is this process: see residency")
 
@@ -134,7 +131,7 @@ class MRTrainEpoch(MRJob):
                 )
             )
         try:
-            mixed = mix(self.config["mixing"], self.weights.rows, steps)
+            mixed = mix(self.options.mixing, self.weights.rows, steps)
         except UserError as error:
             yield error_record(error, order=1)  # a mapper's error, if there is one, is the cause of it
             return

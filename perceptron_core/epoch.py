@@ -96,7 +96,7 @@ class ShardEpoch:
             self.blocks.append(block)
 
     def finish(self) -> tuple[dict[str, Any], Rows]:
-        """The shard's header, and all that took part in an update: "weight", and "lag" a example."""
+        """The shard's header, and all that took part in an update: "weight" and "lag"."""
         header = self.reader.finish()
         first_pass = list(self.blocks)
         for _ in range(1, self.settings.local_epochs):
@@ -105,9 +105,7 @@ class ShardEpoch:
         self.blocks = first_pass
         if self.model is None:  # an empty shard
             self.model = self._model_of()
-        touched = self.model.touched()
-        lag = touched.values["lag"] / max(1, self.stats.examples)
-        return header, touched.with_values(weight=touched.values["weight"], lag=lag)
+        return header, self.model.touched()
 
     def resident(self) -> Resident:
         header = self.reader.finish()

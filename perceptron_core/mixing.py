@@ -10,13 +10,26 @@ Every shard starts an epoch from the same mixed weights w and ends at w + δ_i. 
     examples   n_i, its sentences       Σ_i n_i: shards of unequal size count by what they saw
     touched    1                        the shards in which this weight took part in an update
     row        1                        the shards in which any label's weight of this feature did
+    mid        1                        the geometric mean of touched's and row's
+
+What a divisor assumes: *uniform* that all S shards had something to say about every weight, so that the silence of
+those which never met a feature counts as a vote to leave it alone; a feature of one shard moves at 1/S of the speed
+of serial training, and the whole falls behind by a factor that grows with S. *touched* counts only the shards that
+moved the weight, as if each of them had seen all that there is to see about it; *row* also those that met the
+feature, needed an update, and left this label's weight alone. They keep serial training's pace, but no theorem stands
+behind them: three instances on three shards are enough for them to go round in a circle for ever
+(tests/test_theorems.py). For *uniform*, *errors* and *examples* Theorem 3 of the paper holds: on separable data their
+errors end. So the others fall back on *uniform*, for good, once FALL_BACK_AFTER epochs have brought no new minimum of
+errors (`mixing_now`). That is certain to happen where they do not separate, since a minimum of whole numbers ≥ 0
+cannot improve for ever; and from then on the theorem holds, from the weights of that epoch instead of from zero: Σ Σ
+μ k ≤ R²/γ² + 2‖w₀‖/γ.
 
 Only what took part in an update is sent, so a shard that did not send a weight has δ_i = 0. Where all the shards
 that sent it agree on the new value and their m_i make up D (one shard alone, for instance), that value is taken as
 it is: a + (b − a) is not always b. So one shard is serial training to the last bit.
 
-The average of an epoch is w plus the mixed mean steps; a shard's mean step over its n examples is δ_i − lag_i, by
-the kernel's lazy averaging.
+The average of an epoch is w plus the mixed mean steps; a shard's mean step over its n examples is δ_i − lag_i / n,
+by the kernel's lazy averaging.
 """
 
 from collections.abc import Sequence
@@ -36,7 +49,7 @@ class ShardStep(NamedTuple):
     origin: str  # which epoch of which run it started from
     updates: int
     examples: int
-    rows: Rows  # "weight": the values it ended with, float32; "lag": its lag a example, float64
+    rows: Rows  # "weight": the values it ended with, float32; "lag": its lag, float64
 
 
 class Shares(NamedTuple):
@@ -62,6 +75,10 @@ def _by_row(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -
     return Shares([1] * len(steps), rows)
 
 
+def _between(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Shares:
+    return Shares([1] * len(steps), np.sqrt(weights * rows))
+
+
 # strategy → (steps, in how many shards each weight took part, in how many its row did) → shares
 MIXINGS: dict[str, Callable[[Sequence[ShardStep], np.ndarray, np.ndarray], Shares]] = {
     "uniform": _by_shard(lambda step: 1),
@@ -69,7 +86,26 @@ MIXINGS: dict[str, Callable[[Sequence[ShardStep], np.ndarray, np.ndarray], Share
     "examples": _by_shard(lambda step: step.examples),
     "touched": _by_weight,
     "row": _by_row,
+    "mid": _between,
 }
+
+CERTAIN = ("uniform", "errors", "examples")  # Theorem 3 holds for them
+FALL_BACK_AFTER = 10  # epochs without a new minimum of errors
+
+
+def mixing_now(chosen: str, errors: Sequence[int]) -> str:
+    """The strategy for the next epoch, after epochs with so many errors each: the chosen one, or the fall-back."""
+    if chosen in CERTAIN:
+        return chosen
+    fewest, since = None, 0
+    for count in errors:
+        if fewest is None or count < fewest:
+            fewest, since = count, 0
+        else:
+            since += 1
+        if since == FALL_BACK_AFTER:
+            return CERTAIN[0]
+    return chosen
 
 
 def check_complete(steps: Sequence[ShardStep]) -> None:
@@ -105,7 +141,7 @@ def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
         value = step.rows.values["weight"].astype(np.float64)
         change = value - old[place]
         moved[place] += multiple * change
-        mean[place] += multiple * (change - step.rows.values["lag"])
+        mean[place] += multiple * (change - step.rows.values["lag"] / max(1, step.examples))
         present[place] += multiple
         low[place] = np.minimum(low[place], value)
         high[place] = np.maximum(high[place], value)

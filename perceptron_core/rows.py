@@ -53,6 +53,17 @@ def from_entries(keys: np.ndarray, labels: np.ndarray, **values: np.ndarray) -> 
     return Rows(keys[first], starts.astype(np.int64), labels.astype(np.uint32), columns)
 
 
+def interleave(parts: Sequence[Rows]) -> Rows:
+    """All rows of several Rows that have the same columns and no entry in common."""
+    union = unite(parts)
+    columns = {}
+    for name, first in parts[0].values.items():
+        columns[name] = np.empty(len(union.rows.labels), first.dtype)
+        for part, places in zip(parts, union.places):
+            columns[name][places] = part.values[name]
+    return union.rows.with_values(**columns)
+
+
 def find_keys(rows: Rows, keys: np.ndarray) -> np.ndarray:
     """The row number of each key, -1 where there is none."""
     if not len(rows.keys):
@@ -162,18 +173,30 @@ def values_at(source: Rows, column: str, entries: Rows) -> np.ndarray:
 
 
 def to_record(rows: Rows) -> dict[str, Any]:
-    """Rows as they travel: narrow integers, and each row's size instead of where it starts."""
+    """Rows as they travel: narrow integers, and each row's size instead of where it starts. Values that are whole
+    numbers, as the perceptron's steps and lags are, travel as integers, too."""
     return {
         "keys": rows.keys,
         "sizes": smallest(np.diff(rows.starts)),
         "labels": smallest(rows.labels),
-        "values": dict(rows.values),
+        "values": {name: [column.dtype.str, _whole(column)] for name, column in rows.values.items()},
     }
+
+
+def _whole(column: np.ndarray) -> np.ndarray:
+    """The same numbers as narrower integers, if that gives back every bit of them."""
+    top = float(np.abs(column).max()) if len(column) else 0.0
+    for kind in (np.int8, np.int16, np.int32):
+        if top <= np.iinfo(kind).max and np.dtype(kind).itemsize < column.itemsize:
+            whole = column.astype(kind)
+            return whole if whole.astype(column.dtype).tobytes() == column.tobytes() else column
+    return column
 
 
 def from_record(record: dict[str, Any]) -> Rows:
     starts = np.append(0, np.cumsum(record["sizes"], dtype=np.int64))
-    return Rows(record["keys"], starts, record["labels"].astype(np.uint32), record["values"])
+    values = {name: column.astype(dtype, copy=False) for name, (dtype, column) in record["values"].items()}
+    return Rows(record["keys"], starts, record["labels"].astype(np.uint32), values)
 
 
 def relabel(rows: Rows, before: Sequence[str], after: Sequence[str]) -> Rows:

@@ -12,7 +12,7 @@ import numpy as np
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.hashing import hash_string, mix_array
 from perceptron_core.kernels import DENSE_LABELS, KeyTable, SequenceKernel, WeightRows
-from perceptron_core.rows import Rows, find_keys, from_entries, select
+from perceptron_core.rows import Rows, find_keys, from_entries, interleave, select
 from perceptron_core.settings import Settings
 
 
@@ -33,6 +33,13 @@ class FeatureNumbers:
     def __init__(self) -> None:
         self.emissions = KeyTable()
         self.pairs = KeyTable()
+        self._order = np.zeros(0, np.int32)
+
+    def order_of_emissions(self) -> np.ndarray:
+        """Their numbers in the order of their keys."""
+        if len(self._order) != len(self.emissions):
+            self._order = np.argsort(self.emissions.keys()).astype(np.int32)
+        return self._order
 
     def number(self, lengths: np.ndarray, gold: np.ndarray, features: FeatureKeys) -> FeatureBlock:
         return FeatureBlock(
@@ -66,6 +73,11 @@ def pair_keys(keys: np.ndarray, labels: Sequence[str]) -> np.ndarray:
     return mix_array(keys[:, None], label_hashes(labels)[None, :]).ravel()
 
 
+def _rows(keys: np.ndarray, touched: Sequence[np.ndarray]) -> Rows:
+    features, starts, labels, weights, lags = touched
+    return Rows(keys[features], starts, labels, {"weight": weights, "lag": lags})
+
+
 class SequenceModel:
     """Trains on, or decodes, blocks of numbered features, starting from the weights of a model."""
 
@@ -82,8 +94,8 @@ class SequenceModel:
         self.weights = weights  # has a float32 column "weight"
         self._fetched = self._fetched_pairs = 0
         size = len(labels)
-        dense = size <= DENSE_LABELS
-        self.emissions, self.pairs = WeightRows(size, dense), WeightRows(size, dense)
+        dense_from = 0 if size <= DENSE_LABELS else size // 4
+        self.emissions, self.pairs = WeightRows(size, dense_from), WeightRows(size, dense_from)
         if allowed is None:
             allowed = np.ones((size + 2, size), np.uint8)
         self.kernel = SequenceKernel(size, self.emissions, self.pairs, settings, allowed)
@@ -137,17 +149,14 @@ class SequenceModel:
 
     def touched(self) -> Rows:
         """Every weight that took part in an update: its value now ("weight") and its lag ("lag")."""
-        unigram_keys = self.numbers.emissions.keys()
-        features, labels, weights, lags = self.emissions.touched_entries()
-        keys = [unigram_keys[features]]
-        columns = [(labels, weights, lags)]
+        keys, order = self.numbers.emissions.keys(), self.numbers.order_of_emissions()
+        parts = [_rows(keys, self.emissions.touched_entries(order))]
         if len(self.numbers.pairs):
-            features, *rest = self.pairs.touched_entries()
-            keys.append(pair_keys(self.numbers.pairs.keys(), self.labels)[features])
-            columns.append(tuple(rest))
+            keys = pair_keys(self.numbers.pairs.keys(), self.labels)
+            parts.append(_rows(keys, self.pairs.touched_entries(np.argsort(keys).astype(np.int32))))
         weights, lags, touched = self.kernel.transition_state()
         row, label = np.nonzero(touched)
-        keys.append(transition_keys(self.labels)[row, label])
-        columns.append((label.astype(np.uint32), weights[row, label], lags[row, label]))
-        all_labels, all_weights, all_lags = (np.concatenate(column) for column in zip(*columns))
-        return from_entries(np.concatenate(keys), all_labels, weight=all_weights, lag=all_lags)
+        keys = transition_keys(self.labels)[row, label]
+        columns = {"weight": weights[row, label], "lag": lags[row, label]}
+        parts.append(from_entries(keys, label.astype(np.uint32), **columns))
+        return interleave(parts)

@@ -20,7 +20,7 @@ from perceptron_core.growing import GrowingArray
 from perceptron_core.rows import ragged_range
 from perceptron_core.wire import DamagedRecord, smallest
 
-VERSION = 1
+VERSION = 2
 BLOCK_TOKENS = 8192
 
 Record = tuple[str, dict[str, Any]]

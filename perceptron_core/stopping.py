@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
+from perceptron_core.mixing import CERTAIN
+
 STEADY_EPOCHS = 3  # McDonald et al. 2010: no change beyond a threshold on three consecutive epochs
 
 
@@ -35,7 +37,10 @@ def reason_to_stop(history: Sequence[dict[str, Any]], rule: StopRule) -> Optiona
         return "the training set is separated"
     scores = [training_score(entry) for entry in history[-STEADY_EPOCHS - 1 :]]
     changes = [abs(b - a) for a, b in zip(scores, scores[1:])]
-    if len(changes) == STEADY_EPOCHS and max(changes) <= rule.threshold:
+    steady = len(changes) == STEADY_EPOCHS and max(changes) <= rule.threshold
+    # The same count of errors over and over is what a circle looks like, and mixing will leave it.
+    in_a_circle = steady and max(changes) == 0 and last.get("mixing", CERTAIN[0]) not in CERTAIN
+    if steady and not in_a_circle:
         return f"the training score changed by no more than {rule.threshold} on {STEADY_EPOCHS} epochs in a row"
     best = best_epoch(history)
     if rule.patience is not None and best is not None and last["epoch"] - best >= rule.patience:

@@ -1,18 +1,19 @@
-"""What travels in one line of Hadoop Streaming: a key, a TAB, and a record as base64 of (CRC-32, msgpack).
+"""What travels in one line of Hadoop Streaming: a key, a TAB, and a record as (CRC-32, msgpack) without line ends.
 
-Base64, because Hadoop's line reader also breaks on a bare carriage return, so raw msgpack would lose data.
+Hadoop's line reader breaks on line feeds and on carriage returns, so these two bytes are escaped; all others it passes
+on as they are. That is a percent of the bytes, where base64 would be a third.
 A record is plain data (numbers, strings, lists, dicts) in which one-dimensional NumPy arrays may stand; an array
 travels as its raw little-endian bytes, and comes back as a read-only view of them.
 """
 
-import binascii
 import zlib
-from typing import Any
+from typing import Any, Union
 
 import msgpack
 import numpy as np
 
 from perceptron_core.errors import UserError
+from perceptron_core.kernels import escape_line_ends, restore_line_ends
 
 ARRAY_CODE = 1
 
@@ -39,7 +40,7 @@ def pack(record: Any) -> bytes:
     return msgpack.packb(record, default=_pack_array, use_bin_type=True, unicode_errors="surrogatepass")
 
 
-def unpack(data: bytes) -> Any:
+def unpack(data: Union[bytes, memoryview]) -> Any:
     """The record that `pack` made; DamagedRecord if the bytes are not one."""
     try:
         return msgpack.unpackb(
@@ -50,23 +51,23 @@ def unpack(data: bytes) -> Any:
 
 
 def encode_line(key: str, record: Any) -> bytes:
-    """`key TAB base64(crc + msgpack)`, without the line end."""
+    """`key TAB (crc + msgpack, escaped)`, without the line end."""
     data = pack(record)
-    checked = zlib.crc32(data).to_bytes(4, "little") + data
-    return key.encode("ascii") + b"\t" + binascii.b2a_base64(checked, newline=False)
+    return key.encode("ascii") + b"\t" + escape_line_ends(zlib.crc32(data).to_bytes(4, "little") + data)
 
 
 def decode_line(line: bytes) -> tuple[str, Any]:
     """The inverse of `encode_line`."""
     key, tab, text = line.rstrip(b"\r\n").partition(b"\t")
     if not tab:
-        raise DamagedRecord("a line has no TAB between key and record; it was cut or is not ours")
+        raise DamagedRecord("a line does not decode (no TAB between key and record); it was cut or is not ours")
+    checked = memoryview(restore_line_ends(text))
+    data = checked[4:]
+    if zlib.crc32(data) != int.from_bytes(checked[:4], "little"):
+        raise DamagedRecord("a line does not decode (its checksum is another); it was cut or altered")
     try:
-        checked = binascii.a2b_base64(text)
-        if zlib.crc32(checked[4:]) != int.from_bytes(checked[:4], "little"):
-            raise DamagedRecord("a record does not match its checksum; it was cut or altered")
-        return key.decode("ascii"), unpack(checked[4:])
-    except (binascii.Error, UnicodeDecodeError) as error:
+        return key.decode("ascii"), unpack(data)
+    except UnicodeDecodeError as error:
         raise DamagedRecord(f"a line does not decode ({error}); it was cut or altered") from error
 
 

@@ -161,6 +161,14 @@ def test_unions_are_equal(native: Any, seed: int, most_left: int, most_right: in
     assert [everything[i] for i in united[4]] == pairs(*right)
 
 
+@given(st.binary(max_size=40) | st.lists(st.sampled_from(b"\x1b\n\rnre a"), max_size=40).map(bytes))
+def test_lines_are_equal(native: Any, data: bytes) -> None:
+    line = native.escape_line_ends(data)
+    assert line == reference.escape_line_ends(data) and not set(line) & set(b"\r\n")
+    assert native.restore_line_ends(line) == reference.restore_line_ends(line) == data
+    assert native.restore_line_ends(data) == reference.restore_line_ends(data)  # which may be no line of ours
+
+
 # ---------------------------------------------------------------- sequences
 
 
@@ -168,7 +176,7 @@ class Problem(NamedTuple):
     """Sentences, and the weights that training starts from."""
 
     labels: int
-    dense: bool
+    dense_from: int
     features: int
     pairs: int
     block: FeatureBlock
@@ -215,7 +223,7 @@ def random_problem(random: np.random.Generator, switches: Switches, labels: int)
         loaded[labels:] = 0
     return Problem(
         labels,
-        switches.dense,
+        0 if switches.dense else 1 + labels // 4,
         features,
         pairs,
         block,
@@ -230,7 +238,7 @@ def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[st
     """Everything that a kernel says about the problem after two passes over it."""
 
     def rows(weights: np.ndarray) -> Any:
-        made = kernel.WeightRows(problem.labels, problem.dense)
+        made = kernel.WeightRows(problem.labels, problem.dense_from)
         made.reserve(len(weights))
         there = [np.flatnonzero(row).astype(np.uint32) for row in weights]
         starts = np.append(0, np.cumsum([len(labels) for labels in there])).astype(np.int64)
@@ -244,16 +252,14 @@ def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[st
     before = sequences.decode(problem.block)
     counts = [sequences.train(problem.block), sequences.train(problem.block)]
 
-    def touched(weights: Any) -> list[np.ndarray]:
-        features, labels, *values = weights.touched_entries()
-        order = np.lexsort((labels, features))  # a sparse row keeps its labels in the order in which they came
-        return [column[order] for column in (features, labels, *values)]
+    def touched(weights: Any, features: int) -> list[np.ndarray]:
+        return list(weights.touched_entries(np.arange(features, dtype=np.int32)[::-1].copy()))
 
     return {
         "decoded before": [before],
         "counts": [np.array(counts)],
-        "emissions": touched(emissions),
-        "pairs": touched(pairs),
+        "emissions": touched(emissions, len(problem.emission_weights)),
+        "pairs": touched(pairs, len(problem.pair_weights)),
         "transitions": list(sequences.transition_state()),
         "decoded after": [sequences.decode(problem.block)],
     }
@@ -317,9 +323,30 @@ def test_large_label_sets_are_equal(native: Any, labels: int, dense: bool, decod
     assert_kernels_agree(native, problem, Settings(learner="pa", decoder=decoder, beam=5))
 
 
-def test_a_dense_row_has_at_most_64_labels(native: Any) -> None:
-    with pytest.raises(ValueError, match="64-bit mask"):
-        native.WeightRows(65, True)
+@settings(deadline=None, max_examples=60)
+@given(
+    SEEDS,
+    st.integers(33, 200),
+    st.booleans(),
+    st.sampled_from([0.3, 3.0, 30.0]),
+    st.sampled_from([0.0, 0.1, 5.0]),
+    st.sampled_from(["perceptron", "pa"]),
+)
+def test_what_many_labels_leave_out_changes_nothing(
+    native: Any, seed: int, labels: int, forbidden: bool, spread: float, bend: float, learner: str
+) -> None:
+    """From no label that could be left out to nearly all: emissions far apart or close, transitions flat or not."""
+    random = np.random.default_rng(seed)
+    problem = random_problem(random, Switches(with_pairs=False, forbidden=forbidden, dense=False), labels)
+    spreads = (problem.emission_weights * np.float32(spread)).astype(np.float32)
+    bends = (problem.transition_weights * np.float32(bend)).astype(np.float32)
+    problem = problem._replace(emission_weights=spreads, transition_weights=bends)
+    assert_kernels_agree(native, problem, Settings(learner))
+
+
+def test_rows_that_are_dense_at_once_have_at_most_64_labels(native: Any) -> None:
+    with pytest.raises(ValueError, match="at most 64 labels"):
+        native.WeightRows(65, 0)
 
 
 def test_a_weight_that_returns_to_its_old_value_took_part(native: Any) -> None:
@@ -334,10 +361,11 @@ def test_a_weight_that_returns_to_its_old_value_took_part(native: Any) -> None:
     )
     plain = Settings(transitions=False, start_stop=False)
     for kernel in (native, reference):
-        emissions, pairs = kernel.WeightRows(2, True), kernel.WeightRows(2, True)
+        emissions, pairs = kernel.WeightRows(2, 0), kernel.WeightRows(2, 0)
         emissions.reserve(1)
         sequences = kernel.SequenceKernel(2, emissions, pairs, plain, np.ones((4, 2), np.uint8))
         assert sequences.train(block) == (2, 2, 2)
-        features, labels, weights, lags = emissions.touched_entries()
-        assert (features.tolist(), labels.tolist(), weights.tolist()) == ([0, 0], [0, 1], [0.0, 0.0])
+        features, starts, labels, weights, lags = emissions.touched_entries(np.zeros(1, np.int32))
+        assert (features.tolist(), starts.tolist()) == ([0], [0, 2])
+        assert (labels.tolist(), weights.tolist()) == ([0, 1], [0.0, 0.0])
         assert lags.tolist() == [1.0, -1.0]  # the second example's change, after one was seen

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptron_core.errors import UserError
-from perceptron_core.mixing import MIXINGS, ShardStep, add_average, apply, averaged_rows, mix
+from perceptron_core.mixing import CERTAIN, MIXINGS, ShardStep, add_average, apply, averaged_rows, mix, mixing_now
 from perceptron_core.rows import Rows, concatenate, cut, empty, from_entries
 
 Entry = tuple[int, int]
@@ -77,12 +77,14 @@ def naive(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> tuple[dict
             "examples": [s.examples for s in steps],
             "touched": [1] * len(steps),
             "row": [1] * len(steps),
+            "mid": [1] * len(steps),
         }[strategy]
-        divisor = {"touched": len(senders), "row": len(row_senders)}.get(strategy, sum(multiple))
+        between = (len(senders) * len(row_senders)) ** 0.5
+        divisor = {"touched": len(senders), "row": len(row_senders), "mid": between}.get(strategy, sum(multiple))
         moved = mean = 0.0
         for i in senders:
             moved += multiple[i] * (sent[i][entry] - start)
-            mean += multiple[i] * (sent[i][entry] - start - lags[i][entry])
+            mean += multiple[i] * (sent[i][entry] - start - lags[i][entry] / max(1, steps[i].examples))
         values = {sent[i][entry] for i in senders}
         agreed = len(values) == 1 and sum(multiple[i] for i in senders) == divisor
         mixed[entry] = values.pop() if agreed else float(np.float32(start + moved / divisor))
@@ -153,7 +155,7 @@ def test_identical_shards_are_one(
 def test_worked_example() -> None:
     """Two shards; feature 5 has label 0 from both and label 1 from the second alone, feature 6 is the first's alone."""
     before = to_rows({(5, 0): (1.0,)}, ("weight", "f4"))
-    first = step(0, 2, {(5, 0): (2.0, 0.0), (6, 0): (4.0, 1.0)}, updates=1, examples=10)
+    first = step(0, 2, {(5, 0): (2.0, 0.0), (6, 0): (4.0, 10.0)}, updates=1, examples=10)
     second = step(1, 2, {(5, 0): (5.0, 0.0), (5, 1): (-4.0, 0.0)}, updates=3, examples=30)
 
     def mixed(strategy: str) -> list[float]:
@@ -169,7 +171,7 @@ def test_worked_example() -> None:
 
 def test_a_weight_that_came_back_counts_as_touched() -> None:
     before = to_rows({(5, 0): (1.0,)}, ("weight", "f4"))
-    steps = [step(0, 2, {(5, 0): (1.0, 0.5)}, 2, 10), step(1, 2, {(5, 0): (3.0, 0.0)}, 1, 10)]
+    steps = [step(0, 2, {(5, 0): (1.0, 5.0)}, 2, 10), step(1, 2, {(5, 0): (3.0, 0.0)}, 1, 10)]
     mixed = mix("touched", before, steps)
     assert column(mixed, "weight") == {(5, 0): 2.0}
     assert column(mixed, "mean") == {(5, 0): (-0.5 + 2.0) / 2}
@@ -217,10 +219,21 @@ def test_the_average_is_a_sum_over_epochs() -> None:
     first = mix("uniform", start, [step(0, 1, {(5, 0): (1.0, 0.0)}, 1, 2)])  # changed before any example was seen
     sums = add_average(empty(sum="f8"), start, first)
     middle = apply(start, first)
-    second = mix("uniform", middle, [step(0, 1, {(5, 0): (3.0, 2.0 * 1 / 2)}, 1, 2)])  # by 2 after one of two
+    second = mix("uniform", middle, [step(0, 1, {(5, 0): (3.0, 2.0 * 1)}, 1, 2)])  # by 2 after one of two
     sums = add_average(sums, middle, second)
     assert column(sums, "sum") == {(5, 0): 1.0 + 2.0}
     both = averaged_rows(apply(middle, second), sums, 2)
     assert column(both, "averaged") == {(5, 0): 1.5}
     assert column(both, "weight") == {(5, 0): 3.0}
     assert both.values["averaged"].dtype == both.values["weight"].dtype == np.float32
+
+
+@pytest.mark.parametrize("strategy", MIXINGS)
+def test_a_strategy_without_a_guarantee_falls_back_for_good(strategy: str) -> None:
+    """Ten epochs without a new minimum, after which it makes no difference that there are new ones again."""
+    circling = [9, 7] + [8, 7] * 5
+    assert mixing_now(strategy, circling[:-1]) == strategy
+    assert mixing_now(strategy, [*circling[:-1], 6]) == strategy
+    fallen = strategy if strategy in CERTAIN else "uniform"
+    assert mixing_now(strategy, circling) == fallen
+    assert mixing_now(strategy, [*circling, 6, 5, 4]) == fallen

@@ -22,7 +22,7 @@ from perceptron_core.rows import (
     unite,
     values_at,
 )
-from perceptron_core.wire import decode_line, encode_line, smallest
+from perceptron_core.wire import decode_line, encode_line, pack, smallest, unpack
 
 KEYS = [1, 5, 2**32, 2**62, 2**63 - 1, 2**63, 2**63 + 2**62, 2**64 - 1]
 Entries = dict[tuple[int, int], float]
@@ -157,3 +157,23 @@ def test_a_growing_array_is_a_list(pieces: list[list[int]]) -> None:
     assert array.view().dtype == np.uint64
     for view, then in views:  # a view stays what it was, however the array grew since
         assert view.tolist() == then
+
+
+@given(
+    st.sampled_from(["f4", "f8"]),
+    st.lists(st.sampled_from([0.0, -0.0, 1.0, -128.0, 127.0, 32767.0, -40000.0, 2.0**40, 0.5, float("inf")])),
+)
+def test_every_bit_of_a_value_travels(dtype: str, numbers: list[float]) -> None:
+    """Also where whole numbers travel as integers, which have no -0.0."""
+    values = np.array(numbers, dtype)
+    rows = Rows(
+        np.arange(len(values), dtype=np.uint64), np.arange(len(values) + 1), np.zeros(len(values), np.uint32), {}
+    )
+    back = from_record(unpack(pack(to_record(rows.with_values(weight=values))))).values["weight"]
+    assert back.dtype == values.dtype and back.tobytes() == values.tobytes()
+
+
+def test_whole_numbers_travel_as_integers() -> None:
+    numbers = np.arange(100.0)
+    rows = Rows(np.arange(100, dtype=np.uint64), np.arange(101), np.zeros(100, np.uint32), {"lag": numbers})
+    assert len(pack(to_record(rows.with_values(lag=numbers + 0.5)))) - len(pack(to_record(rows))) >= 700

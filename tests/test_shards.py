@@ -293,18 +293,11 @@ def test_two_shards_in_one_task_are_refused(task: Task, lines: list[bytes]) -> N
 
 @pytest.mark.parametrize("bit", [0x01, 0x20, 0x80])
 def test_an_altered_line_is_refused(task: Task, lines: list[bytes], bit: int) -> None:
-    """Or says the same: the last base64 digit has bits that mean nothing."""
     for number in (0, 1, len(lines) - 1):
         line = lines[number]
         for at in range(0, len(line), 7 if number == 1 else 1):
             altered = bytearray(line)
             altered[at] ^= bit
-            try:
-                kind, record = decode_line(bytes(altered))
-            except DamagedRecord:
-                continue
-            if pack(record) == pack(decode_line(line)[1]) and kind == decode_line(line)[0]:
-                continue
             with pytest.raises(DamagedRecord):
                 train(task, [*lines[:number], bytes(altered), *lines[number + 1 :]])
 
@@ -312,7 +305,7 @@ def test_an_altered_line_is_refused(task: Task, lines: list[bytes], bit: int) ->
 @pytest.mark.parametrize(
     "change, words",
     [
-        ({"version": 2}, "version 2, this is 1"),
+        ({"version": 1}, "version 1, this is 2"),
         ({"features": "0123456789abcdef"}, "other features"),
         ({"labels": ["a", "新"]}, "does not know: 新"),
     ],
@@ -345,7 +338,7 @@ plain = st.recursive(
 @given(st.text("abc0159", max_size=5), plain)
 def test_records_travel_in_a_line(key: str, record: Any) -> None:
     line = encode_line(key, record)
-    assert not set(b"\r\n") & set(line) and line.count(b"\t") == 1
+    assert not set(b"\r\n") & set(line) and line.startswith(key.encode() + b"\t")
     assert decode_line(line + b"\n") == (key, record)
 
 

@@ -1,6 +1,7 @@
 """The theorems of McDonald, Hall & Mann, Distributed training strategies for the structured perceptron (NAACL 2010)."""
 
 import itertools
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,58 @@ from perceptron_core.sequence_model import FeatureBlock, FeatureNumbers, Sequenc
 from perceptron_core.settings import Settings
 from perceptron_core.shards import ShardContent, write_shard
 from perceptron_core.task import Task, read_task
+
+# ---------------------------------------------------------------- no theorem for them
+
+
+CIRCLE = "111 0\n\n011 1\n\n101 1\n"  # an instance and its label; three features, and whether it has them
+CIRCLE_SEED = 2  # which puts each of them on a shard of its own
+
+
+@pytest.fixture
+def circle(tmp_path: Path) -> Path:
+    for place in range(3):
+        having = [x for x in ("111", "011", "101") if x[place] == "1"]
+        (tmp_path / f"f{place}.txt").write_text("".join(f"{x}\tyes\n" for x in having))
+    (tmp_path / "train.txt").write_text(CIRCLE)
+    (tmp_path / "circle.yaml").write_text(
+        "columns: [instance, label]\npredict: label\nlabels: ['0', '1']\n"
+        "lookups: {f0: f0.txt, f1: f1.txt, f2: f2.txt}\nfeatures: ['f0[0]', 'f1[0]', 'f2[0]']\n"
+        "transitions: false\nstart_stop: false\nbias: false\n"
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize("mixing", ["touched", "row", "mid"])
+def test_three_instances_send_them_in_a_circle_until_they_fall_back(circle: Path, must: Any, mixing: str) -> None:
+    def train(epochs: int) -> tuple[str, list[dict[str, Any]]]:
+        run = circle / mixing
+        options = ["--shards", 3, "--seed", CIRCLE_SEED, "--mixing", mixing, "--epochs", epochs]
+        said = must("train", circle / "circle.yaml", "--train", circle / "train.txt", "--run-dir", run, *options)
+        return said, [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
+
+    weights = []
+    for epoch in range(1, 7):
+        _, history = train(epoch)
+        assert [shard["sentences"] for shard in history[-1]["shards"]] == [1, 1, 1]
+        weights.append((circle / mixing / f"epoch-{epoch:04d}" / "weights").read_bytes())
+    assert weights[0] == weights[2] == weights[4] != weights[1] == weights[3] == weights[5]  # round and round
+    said, history = train(100)
+    assert "no fewer errors for 10 epochs: uniform mixing from now on" in said
+    assert "stopped: the training set is separated" in said
+    assert [entry["mixing"] for entry in history if entry["epoch"] in (1, 11, len(history))] == [
+        mixing,
+        mixing,
+        "uniform",
+    ]
+
+
+@pytest.mark.parametrize("mixing", ["uniform", "errors", "examples"])
+def test_those_with_a_theorem_separate_them(circle: Path, must: Any, mixing: str) -> None:
+    run = ["--run-dir", circle / mixing, "--shards", 3, "--seed", CIRCLE_SEED, "--mixing", mixing, "--epochs", 50]
+    said = must("train", circle / "circle.yaml", "--train", circle / "train.txt", *run)
+    assert "stopped: the training set is separated" in said and "from now on" not in said
+
 
 # ---------------------------------------------------------------- Theorem 2
 
@@ -218,10 +271,7 @@ def iterate(data: Data, shards: int, strategy: str, epochs: int = 200) -> float:
             model = SequenceModel(names, data.settings, weights, numbers)
             errors, updates, _ = model.train(block_of(data, numbers, chosen))
             assert errors == updates
-            touched = model.touched()
-            lag = touched.values["lag"] / len(chosen)
-            rows = touched.with_values(weight=touched.values["weight"], lag=lag)
-            steps.append(ShardStep(i, shards, "theorem 3", updates, len(chosen), rows))
+            steps.append(ShardStep(i, shards, "theorem 3", updates, len(chosen), model.touched()))
         mistakes = [step.updates for step in steps]
         after = apply(weights, mix(strategy, weights, steps))
         if not any(mistakes):

@@ -72,11 +72,11 @@ def _train(parser: argparse.ArgumentParser) -> None:
     )
     split.add_argument(
         "--mixing",
-        choices=("uniform", "errors", "examples", "touched", "row"),
+        choices=("uniform", "errors", "examples", "touched", "row", "mid"),
         default="row",
         help="how the shards' steps become one: divide by the number of shards (uniform), weight by updates (errors) "
-        "or by sentences (examples), divide by the shards that changed the weight (touched) or any weight of its "
-        "feature (row, default)",
+        "or by sentences (examples), divide by the shards that changed the weight (touched), any weight of its "
+        "feature (row, default), or a number between these two (mid)",
     )
     split.add_argument(
         "--local-epochs", type=positive, default=1, metavar="L", help="passes over a shard before mixing (default 1)"

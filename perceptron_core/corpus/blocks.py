@@ -40,8 +40,8 @@ class BlockFormat(Format):
         """Turn the fields of one or more tokens into input columns and labels."""
 
     @abstractmethod
-    def _with_guess(self, line: str, guess: str) -> str:
-        """Return a token's line with the guess in it."""
+    def _with_guesses(self, lines: Sequence[str], guesses: Sequence[str]) -> list[str]:
+        """Return the tokens' lines with the guesses in them."""
 
     def read(
         self, lines: Iterable[str], source: str, keep_text: bool = False, labels: Labels = "required"
@@ -72,10 +72,16 @@ class BlockFormat(Format):
     def write(self, sentence: Sentence, guesses: Sequence[str]) -> str:
         check_guesses(sentence, guesses)
         lines = list(sentence.text)
-        for index, guess in zip(sentence.token_lines, guesses):
-            content, carriage_return = split_carriage_return(lines[index])
-            lines[index] = self._with_guess(content, guess) + carriage_return
-        return "".join([line + "\n" for line in lines])
+        tokens = [lines[index] for index in sentence.token_lines]
+        if "\r" in "".join(tokens):
+            cut = [split_carriage_return(line) for line in tokens]
+            written = self._with_guesses([content for content, _ in cut], guesses)
+            written = [line + carriage_return for line, (_, carriage_return) in zip(written, cut)]
+        else:
+            written = self._with_guesses(tokens, guesses)
+        for index, line in zip(sentence.token_lines, written):
+            lines[index] = line
+        return "\n".join([*lines, ""])
 
 
 BOUNDARY_STARTS = " \t\r-"  # of blank lines and -DOCSTART-; an empty line begins with "", found in any string

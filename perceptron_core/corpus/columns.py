@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Optional
 
 from perceptron_core.corpus.blocks import BlockFormat, Columns, Fields, Place
-from perceptron_core.corpus.format import Labels, input_columns, split_fields
+from perceptron_core.corpus.format import Labels, input_columns, split_fields, split_rows
 from perceptron_core.errors import InputError, UserError
 
 DOCSTART = "-DOCSTART-"
@@ -54,7 +54,7 @@ class ColumnsFormat(BlockFormat):
             while first < len(block) and block[first].startswith(self.comment):
                 first += 1
             block = block[first:]
-        rows = [line.split("\t") for line in block] if self.tabs_only else [split_fields(line) for line in block]
+        rows = [line.split("\t") for line in block] if self.tabs_only else split_rows(block)
         return range(first, first + len(rows)), rows
 
     def _columns(
@@ -93,5 +93,6 @@ class ColumnsFormat(BlockFormat):
             message += f"expected {expected}; mend the line, or the task's list of columns."
         return InputError(message, place.source, place.start + position)
 
-    def _with_guess(self, line: str, guess: str) -> str:
-        return line + ("\t" if self.tabs_only or "\t" in line else " ") + guess
+    def _with_guesses(self, lines: Sequence[str], guesses: Sequence[str]) -> list[str]:
+        separators = ["\t" if self.tabs_only or "\t" in line else " " for line in lines]
+        return list(map("".join, zip(lines, separators, guesses)))

@@ -73,7 +73,8 @@ class ConlluFormat(BlockFormat):
             gold = None
         return tuple([fields[name] for name in self.inputs]), gold
 
-    def _with_guess(self, line: str, guess: str) -> str:
-        fields = line.split("\t")
-        fields[FIELDS.index(self.predict)] = guess
-        return "\t".join(fields)
+    def _with_guesses(self, lines: Sequence[str], guesses: Sequence[str]) -> list[str]:
+        rows = [line.split("\t") for line in lines]
+        for fields, guess in zip(rows, guesses):
+            fields[FIELDS.index(self.predict)] = guess
+        return list(map("\t".join, rows))

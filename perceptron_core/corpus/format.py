@@ -47,6 +47,14 @@ def split_fields(line: str) -> list[str]:
     return [field for field in fields if field] if "" in fields else fields
 
 
+def split_rows(lines: list[str]) -> list[list[str]]:
+    """`split_fields` of every line, much faster where nothing but single spaces separates the fields."""
+    text = "\n".join(lines)
+    if any(odd in text for odd in ("\t", "  ", " \n", "\n ")) or text[:1] == " " or text[-1:] == " ":
+        return [split_fields(line) for line in lines]
+    return [line.split(" ") for line in lines]
+
+
 def split_carriage_return(line: str) -> tuple[str, str]:
     """Return the line's content and the "\\r" (or nothing) that ended it before the "\\n"."""
     return (line[:-1], "\r") if line[-1:] == "\r" else (line, "")

@@ -4,7 +4,7 @@ No string is built per feature of a token: a feature's key is composed from the 
 """
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Callable, NamedTuple, Optional
 
 import numpy as np
@@ -91,7 +91,7 @@ class Encoder:
 
         def number(numbering: Numbering, sequences: Sequence[Sequence[str]]) -> np.ndarray:
             look_up = numbering.__getitem__
-            return np.fromiter((i for texts in sequences for i in map(look_up, texts)), np.int32, total)
+            return np.fromiter(map(look_up, chain.from_iterable(sequences)), np.int32, total)
 
         ids = [
             number(table.types, [sentence.columns[c] for sentence in sentences])

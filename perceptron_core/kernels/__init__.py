@@ -16,7 +16,7 @@ try:
 except ImportError:  # no compiler when the package was installed
     native = None
 
-DENSE_LABELS = 64  # up to here a feature's row is a plain array; beyond, a list of (label, weight)
+DENSE_LABELS = 64  # up to here a feature's row is a plain array at once; beyond, when it has met many of the labels
 
 
 def _choose() -> Any:
@@ -36,3 +36,5 @@ KeyTable = kernel.KeyTable
 WeightRows = kernel.WeightRows
 SequenceKernel = kernel.SequenceKernel
 unite_two = kernel.unite_two
+escape_line_ends = kernel.escape_line_ends
+restore_line_ends = kernel.restore_line_ends

@@ -6,10 +6,10 @@ scores, added in the order of the features; float64 for steps, margins and avera
 """
 
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, nextafterf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 import numpy as np
 
@@ -36,3 +36,4 @@ include "search.pxi"
 include "delta.pxi"
 include "sequence.pxi"
 include "merge.pxi"
+include "lines.pxi"

@@ -71,6 +71,23 @@ def unite_two(
     return keys, starts, labels.astype(np.uint32), place_a, place_b
 
 
+ESCAPES = ((b"\x1b", b"\x1be"), (b"\n", b"\x1bn"), (b"\r", b"\x1br"))  # the escape itself first
+
+
+def escape_line_ends(data: bytes) -> bytes:
+    """ESC, LF and CR as ESC e, ESC n and ESC r; all other bytes as they are."""
+    for byte, escape in ESCAPES:
+        data = data.replace(byte, escape)
+    return data
+
+
+def restore_line_ends(text: bytes) -> bytes:
+    """The inverse; an ESC with anything else behind it stays as it is."""
+    for byte, escape in reversed(ESCAPES):
+        text = text.replace(escape, byte)
+    return text
+
+
 class KeyTable:
     """Keys numbered in the order in which they are first seen."""
 
@@ -114,7 +131,7 @@ class Row:
 class WeightRows:
     """The weights of the features by number: a row of labels each, made when it first gets a weight."""
 
-    def __init__(self, labels: int, dense: bool) -> None:
+    def __init__(self, labels: int, dense_from: int) -> None:
         self.labels = labels
         self.rows: dict[int, Row] = {}
 
@@ -144,13 +161,15 @@ class WeightRows:
             if row is not None:
                 scores += row.weights
 
-    def touched_entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """(feature, label, weight, lag) of every weight that took part in an update, as arrays."""
-        found = [(f, row, np.flatnonzero(row.touched)) for f, row in sorted(self.rows.items())]
-        sizes = [len(labels) for _, _, labels in found]
+    def touched_entries(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Every weight that took part in an update, features in the given order: (features, where the entries of each
+        begin, labels, weights, lags)."""
+        rows = [(feature, self.rows[feature]) for feature in order.tolist() if feature in self.rows]
+        found = [(feature, row, np.flatnonzero(row.touched)) for feature, row in rows if row.touched.any()]
         nothing = np.zeros(0)
         return (
-            np.repeat(np.array([f for f, _, _ in found], np.int32), sizes),
+            np.array([feature for feature, _, _ in found], np.int32),
+            np.cumsum([0, *(len(labels) for _, _, labels in found)], dtype=np.int64),
             np.concatenate([nothing, *(labels for _, _, labels in found)]).astype(np.uint32),
             np.concatenate([nothing, *(row.weights[labels] for _, row, labels in found)]).astype(np.float32),
             np.concatenate([nothing, *(row.lags[labels] for _, row, labels in found)]),

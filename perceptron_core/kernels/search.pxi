@@ -43,6 +43,65 @@ cdef inline void step_forward(
         now[c] = best[c] + emit[c]
 
 
+cdef inline int32_t top_label(const float *scores, Py_ssize_t width) noexcept nogil:
+    """The first label of the highest score."""
+    cdef Py_ssize_t c, k
+    cdef float top[8]
+    for k in range(8):
+        top[k] = scores[k]
+    for c in range(8, width, 8):
+        for k in range(8):
+            top[k] = scores[c + k] if scores[c + k] > top[k] else top[k]
+    for k in range(1, 8):
+        top[0] = top[k] if top[k] > top[0] else top[0]
+    for c in range(width):
+        if scores[c] == top[0]:
+            return <int32_t>c
+    return 0
+
+
+cdef inline float lowest_difference(const float *a, const float *b, Py_ssize_t width) noexcept nogil:
+    """The least of a[c] - b[c], passing over those that are no number (-inf twice)."""
+    cdef Py_ssize_t c, k
+    cdef float least[8]
+    cdef float difference
+    for k in range(8):
+        least[k] = INFINITY
+    for c in range(0, width, 8):
+        for k in range(8):
+            difference = a[c + k] - b[c + k]
+            least[k] = difference if difference < least[k] else least[k]
+    for k in range(1, 8):
+        least[0] = least[k] if least[k] < least[0] else least[0]
+    return least[0]
+
+
+cdef inline void step_forward_bounded(
+    Py_ssize_t labels, const float *before, int32_t top, const float *into, const float *ceiling, const float *emit,
+    float *now, float *best, Py_ssize_t width
+) noexcept nogil:
+    """`step_forward` for many labels, the same numbers by a fraction of the sums.
+
+    No transition into c scores more than ceiling[c]. So a label p for which before[p] + ceiling[c] ≤ best[c] for all c
+    changes nothing, and once the top label was seen, that is most of them. (Rounding is monotone, so the
+    inequality of exact numbers carries over to the rounded sums; the bar is lowered by its own rounding.)
+    """
+    cdef Py_ssize_t p, c
+    cdef float base = before[top], bar, candidate
+    for c in range(width):
+        best[c] = base + into[top * width + c]
+    bar = nextafterf(lowest_difference(best, ceiling, width), NEVER)
+    for p in range(labels):
+        base = before[p]
+        if base <= bar or base == NEVER or p == top:
+            continue
+        for c in range(width):
+            candidate = base + into[p * width + c]
+            best[c] = candidate if candidate > best[c] else best[c]
+    for c in range(width):
+        now[c] = best[c] + emit[c]
+
+
 cdef inline void step_forward_dense(
     Py_ssize_t labels, const float *before, const float *into, const float *emit, float *now, Py_ssize_t width
 ) noexcept nogil:
@@ -60,35 +119,36 @@ cdef class SequenceSearch:
     cdef float[:, ::1] weight
     cdef float[:, ::1] score  # weight, with -inf where a transition is not allowed and in the padding
     cdef const uint8_t[:, ::1] allowed
+    cdef object ceiling_array
+    cdef float[::1] ceiling  # at least the highest score of a transition into each label
     # scratch for one sentence
     cdef float *emit
     cdef float *alpha
     cdef float *local
     cdef float *order
+    cdef int32_t *top  # the label of the highest alpha at each token, where there are many labels
     cdef int32_t *path
     cdef Py_ssize_t token_room
 
     def __cinit__(self, Py_ssize_t labels, WeightRows emissions, WeightRows pairs, settings, allowed):
-        cdef Py_ssize_t p, c
         self.labels = labels
         self.emissions, self.pairs = emissions, pairs
         self.width = emissions.width
         self.beam = min(settings.beam_width(labels), labels)
         self.allowed = allowed
         self.weight_array = np.zeros((labels + 2, self.width), np.float32)
-        self.score_array = np.zeros((labels + 2, self.width), np.float32)
+        self.score_array = np.full((labels + 2, self.width), NEVER, np.float32)
         self.weight, self.score = self.weight_array, self.score_array
-        for p in range(labels + 2):
-            for c in range(self.width):
-                self.score[p, c] = 0 if c < labels and self.allowed[p, c] else NEVER
         self.local = <float *>grown(NULL, labels * self.width * sizeof(float))
         self.order = <float *>grown(NULL, self.width * sizeof(float))
+        self.load_transitions(np.zeros((labels + 2, labels), np.float32))
 
     def __dealloc__(self):
         free(self.emit)
         free(self.alpha)
         free(self.local)
         free(self.order)
+        free(self.top)
         free(self.path)
 
     def load_transitions(self, weights):
@@ -96,12 +156,15 @@ cdef class SequenceSearch:
         self.weight_array[:, : self.labels] = weights
         allowed = np.asarray(self.allowed).astype(bool)
         self.score_array[:, : self.labels] = np.where(allowed, weights, np.float32(NEVER))
+        self.ceiling_array = self.score_array[: self.labels].max(axis=0)
+        self.ceiling = self.ceiling_array
 
     cdef int make_room(self, Py_ssize_t tokens) except -1:
         if tokens > self.token_room:
             self.token_room = 2 * tokens + 64
             self.emit = <float *>grown(self.emit, self.token_room * self.width * sizeof(float))
             self.alpha = <float *>grown(self.alpha, self.token_room * self.width * sizeof(float))
+            self.top = <int32_t *>grown(self.top, self.token_room * sizeof(int32_t))
             self.path = <int32_t *>grown(self.path, self.token_room * sizeof(int32_t))
         return 0
 
@@ -110,7 +173,7 @@ cdef class SequenceSearch:
         cdef Py_ssize_t t, j
         cdef const int32_t *row_of = self.emissions.row_of
         cdef const float *weights = self.emissions.weights
-        if not self.emissions.dense:
+        if self.emissions.dense_from:
             memset(self.emit, 0, n * self.width * sizeof(float))
             for t in range(n):
                 for j in range(starts[t], starts[t + 1]):
@@ -144,6 +207,7 @@ cdef class SequenceSearch:
         cdef const float *before
         cdef const float *emit
         cdef float *now
+        cdef int32_t top
         for c in range(width):
             self.alpha[c] = self.score[self.labels, c] + self.emit[c]
         self.prune(self.alpha, n == 1)
@@ -158,8 +222,11 @@ cdef class SequenceSearch:
                 step_forward_dense(self.labels, before, into, emit, now, 24)
             elif width == 32:
                 step_forward_dense(self.labels, before, into, emit, now, 32)
-            else:
+            elif into == self.local:
                 step_forward(self.labels, before, into, emit, now, self.order, width)
+            else:
+                top = self.top[t - 1] = top_label(before, width)
+                step_forward_bounded(self.labels, before, top, into, &self.ceiling[0], emit, now, self.order, width)
             self.prune(now, t == n - 1)
 
     cdef void prune(self, float *scores, bint at_end) noexcept nogil:
@@ -213,8 +280,13 @@ cdef class SequenceSearch:
         cdef Py_ssize_t p, best = 0
         cdef const float *into = self.transitions_at(t, pair_starts, pair_ids)
         cdef const float *before = self.alpha + (t - 1) * self.width
-        cdef float value, top = NEVER
+        cdef float value, top = NEVER, ceiling = INFINITY, bar = NEVER
+        if self.width > 32 and into != self.local:  # look only at labels that could win
+            p = self.top[t - 1]
+            ceiling, bar = self.ceiling[label], before[p] + into[p * self.width + label]
         for p in range(self.labels):
+            if before[p] + ceiling < bar:
+                continue
             value = before[p] + into[p * self.width + label]
             if value > top:
                 best, top = p, value

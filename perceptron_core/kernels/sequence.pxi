@@ -93,6 +93,8 @@ cdef class SequenceKernel(SequenceSearch):
         self.touched[p, part.label] = 1
         if self.allowed[p, part.label]:
             self.score[p, part.label] = self.weight[p, part.label]
+            if part.kind == TRANSITION and p < self.labels:
+                self.ceiling[part.label] = max(self.ceiling[part.label], self.score[p, part.label])
         return 0
 
     cdef double step(self, double loss, double margin, double norm) noexcept:

@@ -1,46 +1,61 @@
 # Weights: a row of labels a feature.
 
+cdef enum:
+    NO_ROW = -1  # what `row_of` says of a feature without weights; a sparse row s is there as -2 - s
+
+
+cdef struct Entry:  # of a sparse row
+    float weight
+    uint16_t label
+    uint16_t touched
+
+
+cdef struct Span:  # where a sparse row's entries are in the pool
+    int64_t begin
+    int32_t size, room
+
+
 cdef class WeightRows:
     """The weights of the features by number: a row of labels each, made when it first gets a weight.
 
-    With few labels a row is a plain array (scores are added label by label, which vectorises); with many labels it
-    is a short list of (label, weight), because most features meet two or three labels only.
+    Most features meet two or three labels only, so a row is a short list of (label, weight) at first; once it has
+    `dense_from` labels, it becomes a plain array, to which scores are added label by label, which vectorises. With few
+    labels (dense_from = 0) it is one at once.
     `lag` is the lazily kept part of the average: the sum over updates of change × examples seen before it.
     """
 
-    cdef readonly Py_ssize_t labels, width
-    cdef readonly bint dense
-    cdef int32_t *row_of  # feature number → row, -1 while it has none
-    cdef Py_ssize_t features, feature_room, rows, row_room
-    cdef float *weights  # dense: rows × width; sparse: the pool of entries
+    cdef readonly Py_ssize_t labels, width, dense_from
+    cdef int32_t *row_of  # by feature
+    cdef Py_ssize_t features, feature_room
+    # dense rows
+    cdef Py_ssize_t rows, row_room, words
+    cdef float *weights  # rows × width
     cdef double *lags
-    cdef uint64_t *touched_masks  # dense: a bit a label
-    cdef uint8_t *touched  # sparse: a flag an entry
-    cdef uint16_t *entry_labels  # sparse
-    cdef int64_t *begins  # sparse: where a row's entries are in the pool
-    cdef int32_t *sizes
-    cdef int32_t *rooms
-    cdef Py_ssize_t pool, pool_room
+    cdef uint64_t *touched  # rows × words: a bit a label
+    # sparse rows
+    cdef Py_ssize_t lists, list_room, pool, pool_room
+    cdef Span *spans  # a list each
+    cdef Entry *entries  # the pool
+    cdef double *entry_lags
 
-    def __cinit__(self, Py_ssize_t labels, bint dense):
-        self.labels = labels
-        self.width = (labels + 7) // 8 * 8
-        self.dense = dense
-        if dense and labels > MOST_DENSE:
-            raise ValueError("a dense row has a 64-bit mask")
+    def __cinit__(self, Py_ssize_t labels, Py_ssize_t dense_from):
         if labels > 65535:
             raise ValueError("more than 65,535 labels")
+        if dense_from == 0 and labels > MOST_DENSE:
+            raise ValueError("rows that are dense at once have at most 64 labels")
+        self.labels = labels
+        self.width = (labels + 7) // 8 * 8
+        self.words = (labels + 63) // 64
+        self.dense_from = dense_from
 
     def __dealloc__(self):
         free(self.row_of)
         free(self.weights)
         free(self.lags)
-        free(self.touched_masks)
         free(self.touched)
-        free(self.entry_labels)
-        free(self.begins)
-        free(self.sizes)
-        free(self.rooms)
+        free(self.spans)
+        free(self.entries)
+        free(self.entry_lags)
 
     def reserve(self, Py_ssize_t features):
         """Make room for features with numbers below this; they have no row yet."""
@@ -54,159 +69,213 @@ cdef class WeightRows:
             memset(self.row_of + self.features, 0xFF, (features - self.features) * sizeof(int32_t))
             self.features = features
 
-    cdef int new_row(self, int32_t feature) except -1:
+    cdef int32_t new_array(self, int32_t feature) except -1:
+        """A dense row of zeros."""
         cdef Py_ssize_t room = self.row_room
         if self.rows == room:
             room = 2 * room + 256
-            if self.dense:
-                self.weights = <float *>grown(self.weights, room * self.width * sizeof(float))
-                self.lags = <double *>grown(self.lags, room * self.width * sizeof(double))
-                self.touched_masks = <uint64_t *>grown(self.touched_masks, room * sizeof(uint64_t))
-            else:
-                self.begins = <int64_t *>grown(self.begins, room * sizeof(int64_t))
-                self.sizes = <int32_t *>grown(self.sizes, room * sizeof(int32_t))
-                self.rooms = <int32_t *>grown(self.rooms, room * sizeof(int32_t))
+            self.weights = <float *>grown(self.weights, room * self.width * sizeof(float))
+            self.lags = <double *>grown(self.lags, room * self.width * sizeof(double))
+            self.touched = <uint64_t *>grown(self.touched, room * self.words * sizeof(uint64_t))
             self.row_room = room
-        if self.dense:
-            memset(self.weights + self.rows * self.width, 0, self.width * sizeof(float))
-            memset(self.lags + self.rows * self.width, 0, self.width * sizeof(double))
-            self.touched_masks[self.rows] = 0
-        else:
-            self.begins[self.rows] = 0
-            self.sizes[self.rows] = 0
-            self.rooms[self.rows] = 0
+        memset(self.weights + self.rows * self.width, 0, self.width * sizeof(float))
+        memset(self.lags + self.rows * self.width, 0, self.width * sizeof(double))
+        memset(self.touched + self.rows * self.words, 0, self.words * sizeof(uint64_t))
         self.row_of[feature] = <int32_t>self.rows
         self.rows += 1
-        return 0
+        return self.row_of[feature]
 
-    cdef Py_ssize_t entry(self, int32_t feature, int32_t label) except -1:
-        """Where this weight is, in a new place if it has none yet."""
-        cdef Py_ssize_t row, i, begin
-        if self.row_of[feature] < 0:
-            self.new_row(feature)
-        row = self.row_of[feature]
-        if self.dense:
-            return row * self.width + label
-        begin = self.begins[row]
-        for i in range(begin, begin + self.sizes[row]):
-            if self.entry_labels[i] == label:
-                return i
-        if self.sizes[row] == self.rooms[row]:
-            self.move_row(row, 2 * self.rooms[row] if self.rooms[row] else 2)
-        i = self.begins[row] + self.sizes[row]
-        self.sizes[row] += 1
-        self.entry_labels[i] = <uint16_t>label
-        self.weights[i] = 0
-        self.lags[i] = 0
-        self.touched[i] = 0
-        return i
+    cdef int new_list(self, int32_t feature, Py_ssize_t room) except -1:
+        """A sparse row with room for so many labels."""
+        if self.lists == self.list_room:
+            self.list_room = 2 * self.list_room + 256
+            self.spans = <Span *>grown(self.spans, self.list_room * sizeof(Span))
+        memset(&self.spans[self.lists], 0, sizeof(Span))
+        self.row_of[feature] = <int32_t>(-2 - self.lists)
+        self.lists += 1
+        return self.move_list(&self.spans[self.lists - 1], room)
 
-    cdef int move_row(self, Py_ssize_t row, Py_ssize_t room) except -1:
+    cdef int move_list(self, Span *span, Py_ssize_t room) except -1:
         """To the end of the pool, with more room; the old place is given up (rooms double, so at most half is)."""
-        cdef Py_ssize_t larger = self.pool_room, old = self.begins[row], new = self.pool, n = self.sizes[row]
-        if self.pool + room > larger:
-            larger = 2 * larger + room + 1024
-            self.weights = <float *>grown(self.weights, larger * sizeof(float))
-            self.lags = <double *>grown(self.lags, larger * sizeof(double))
-            self.touched = <uint8_t *>grown(self.touched, larger * sizeof(uint8_t))
-            self.entry_labels = <uint16_t *>grown(self.entry_labels, larger * sizeof(uint16_t))
-            self.pool_room = larger
-        memcpy(self.weights + new, self.weights + old, n * sizeof(float))
-        memcpy(self.lags + new, self.lags + old, n * sizeof(double))
-        memcpy(self.touched + new, self.touched + old, n * sizeof(uint8_t))
-        memcpy(self.entry_labels + new, self.entry_labels + old, n * sizeof(uint16_t))
-        self.begins[row] = new
-        self.rooms[row] = <int32_t>room
+        if self.pool + room > self.pool_room:
+            self.pool_room = 2 * self.pool_room + room + 1024
+            self.entries = <Entry *>grown(self.entries, self.pool_room * sizeof(Entry))
+            self.entry_lags = <double *>grown(self.entry_lags, self.pool_room * sizeof(double))
+        memcpy(self.entries + self.pool, self.entries + span.begin, span.size * sizeof(Entry))
+        memcpy(self.entry_lags + self.pool, self.entry_lags + span.begin, span.size * sizeof(double))
+        span.begin, span.room = self.pool, <int32_t>room
         self.pool += room
         return 0
 
+    cdef int make_array(self, int32_t feature) except -1:
+        """Turn a sparse row into a dense one."""
+        cdef Span *span = &self.spans[-2 - self.row_of[feature]]
+        cdef Py_ssize_t i, row = self.new_array(feature)
+        cdef Entry *entry
+        for i in range(span.begin, span.begin + span.size):
+            entry = &self.entries[i]
+            self.weights[row * self.width + entry.label] = entry.weight
+            self.lags[row * self.width + entry.label] = self.entry_lags[i]
+            if entry.touched:
+                self.touch(row, entry.label)
+        span.size = 0
+        return 0
+
+    cdef inline void touch(self, Py_ssize_t row, Py_ssize_t label) noexcept nogil:
+        self.touched[row * self.words + label // 64] |= (<uint64_t>1) << (label % 64)
+
+    cdef inline bint is_touched(self, Py_ssize_t row, Py_ssize_t label) noexcept nogil:
+        return (self.touched[row * self.words + label // 64] >> (label % 64)) & 1
+
+    cdef Py_ssize_t entry(self, int32_t feature, int32_t label) except -1:
+        """The place in the pool of a sparse row's weight, a new one if it has none yet; labels ascend."""
+        cdef Span *span = &self.spans[-2 - self.row_of[feature]]
+        cdef Py_ssize_t i, after
+        if span.size == span.room:
+            self.move_list(span, 2 * span.room)
+        i = span.begin
+        while i < span.begin + span.size and self.entries[i].label < label:
+            i += 1
+        after = span.begin + span.size - i
+        if after and self.entries[i].label == label:
+            return i
+        memmove(&self.entries[i + 1], &self.entries[i], after * sizeof(Entry))
+        memmove(&self.entry_lags[i + 1], &self.entry_lags[i], after * sizeof(double))
+        span.size += 1
+        memset(&self.entries[i], 0, sizeof(Entry))
+        self.entries[i].label = <uint16_t>label
+        self.entry_lags[i] = 0
+        return i
+
+    cdef int32_t row_for_one_more(self, int32_t feature) except? -1:
+        """The feature's row, as it must be to take one more label."""
+        if self.row_of[feature] == NO_ROW:
+            if self.dense_from == 0:
+                self.new_array(feature)
+            else:
+                self.new_list(feature, 2)
+        elif self.row_of[feature] < 0 and self.spans[-2 - self.row_of[feature]].size >= self.dense_from:
+            self.make_array(feature)
+        return self.row_of[feature]
+
     def load(self, const int32_t[::1] features, const int64_t[::1] starts, entry_labels, entry_values):
-        """Give features[i] the weights of entries starts[i] … starts[i+1]-1; a negative number is passed over."""
+        """Give features[i], which has no row yet, the weights of entries starts[i] … starts[i+1]-1; a negative number
+        is passed over."""
         cdef const uint32_t[::1] labels = entry_labels
         cdef const float[::1] values = entry_values
-        cdef Py_ssize_t i, j, at
+        cdef Py_ssize_t i, j, size
+        cdef int32_t row
         for i in range(features.shape[0]):
-            if features[i] < 0:
+            size = starts[i + 1] - starts[i]
+            if features[i] < 0 or size == 0:
                 continue
-            if not self.dense and self.row_of[features[i]] < 0 and starts[i + 1] > starts[i]:
-                self.new_row(features[i])
-                self.move_row(self.row_of[features[i]], starts[i + 1] - starts[i])
-            for j in range(starts[i], starts[i + 1]):
-                at = self.entry(features[i], labels[j])
-                self.weights[at] = values[j]
+            if size > self.dense_from:
+                row = self.new_array(features[i])
+                for j in range(starts[i], starts[i + 1]):
+                    self.weights[row * self.width + labels[j]] = values[j]
+            else:
+                self.new_list(features[i], size)
+                for j in range(starts[i], starts[i + 1]):
+                    self.entries[self.entry(features[i], labels[j])].weight = values[j]
 
     cdef inline float value(self, int32_t feature, int32_t label) noexcept nogil:
-        cdef Py_ssize_t row = self.row_of[feature], i, begin
-        if row < 0:
+        cdef Py_ssize_t row = self.row_of[feature], i
+        cdef const Span *span
+        if row == NO_ROW:
             return 0
-        if self.dense:
+        if row >= 0:
             return self.weights[row * self.width + label]
-        begin = self.begins[row]
-        for i in range(begin, begin + self.sizes[row]):
-            if self.entry_labels[i] == label:
-                return self.weights[i]
+        span = &self.spans[-2 - row]
+        for i in range(span.begin, span.begin + span.size):
+            if self.entries[i].label == label:
+                return self.entries[i].weight
         return 0
 
     cdef int change(self, int32_t feature, int32_t label, double amount, double seen) except -1:
         """Add `amount` to a weight, after `seen` examples."""
-        cdef Py_ssize_t at = self.entry(feature, label)
-        cdef float old = self.weights[at]
-        self.weights[at] = <float>(old + amount)
-        self.lags[at] += seen * (<double>self.weights[at] - <double>old)
-        if self.dense:
-            self.touched_masks[self.row_of[feature]] |= (<uint64_t>1) << label
+        cdef Py_ssize_t at, row = self.row_for_one_more(feature)
+        cdef float *weight
+        cdef double *lag
+        cdef float old
+        if row >= 0:
+            at = row * self.width + label
+            weight, lag = &self.weights[at], &self.lags[at]
+            self.touch(row, label)
         else:
-            self.touched[at] = 1
+            at = self.entry(feature, label)
+            weight, lag = &self.entries[at].weight, &self.entry_lags[at]
+            self.entries[at].touched = 1
+        old = weight[0]
+        weight[0] = <float>(old + amount)
+        lag[0] += seen * (<double>weight[0] - <double>old)
         return 0
 
     cdef inline void add_scores(self, int32_t feature, float *scores) noexcept nogil:
         """scores[label] += weight, for every label of the feature's row."""
-        cdef Py_ssize_t row = self.row_of[feature], i, begin
-        cdef float *weights
-        if row < 0:
-            return
-        if self.dense:
+        cdef Py_ssize_t row = self.row_of[feature], i
+        cdef const float *weights
+        cdef const Entry *entries
+        if row >= 0:
             weights = self.weights + row * self.width
             for i in range(self.width):
                 scores[i] += weights[i]
-        else:
-            begin = self.begins[row]
-            for i in range(begin, begin + self.sizes[row]):
-                scores[self.entry_labels[i]] += self.weights[i]
+        elif row != NO_ROW:
+            entries = self.entries + self.spans[-2 - row].begin
+            for i in range(self.spans[-2 - row].size):
+                scores[entries[i].label] += entries[i].weight
 
-    def touched_entries(self):
-        """(feature, label, weight, lag) of every weight that took part in an update, as arrays."""
-        cdef Py_ssize_t f, row, i, n = 0
-        cdef int32_t label
-        for row in range(self.rows):
-            if self.dense:
-                for label in range(self.labels):
-                    n += (self.touched_masks[row] >> label) & 1
-            else:
-                for i in range(self.begins[row], self.begins[row] + self.sizes[row]):
-                    n += self.touched[i]
-        features_array, labels_array = np.empty(n, np.int32), np.empty(n, np.uint32)
-        weights_array, lags_array = np.empty(n, np.float32), np.empty(n)
-        cdef int32_t[::1] features = features_array
+    def touched_entries(self, const int32_t[::1] order):
+        """Every weight that took part in an update, features in the given order: (features, where the entries of each
+        begin, labels, weights, lags)."""
+        cdef Py_ssize_t i, f, row, label, features = 0, entries = 0
+        cdef int32_t[::1] sizes = np.zeros(order.shape[0], np.int32)
+        for f in range(order.shape[0]):
+            sizes[f] = self.touched_size(order[f])
+            features += sizes[f] > 0
+            entries += sizes[f]
+        numbers_array, starts_array = np.empty(features, np.int32), np.empty(features + 1, np.int64)
+        labels_array = np.empty(entries, np.uint32)
+        weights_array, lags_array = np.empty(entries, np.float32), np.empty(entries)
+        cdef int32_t[::1] numbers = numbers_array
+        cdef int64_t[::1] starts = starts_array
         cdef uint32_t[::1] labels = labels_array
         cdef float[::1] weights = weights_array
         cdef double[::1] lags = lags_array
-        n = 0
-        for f in range(self.features):
-            row = self.row_of[f]
-            if row < 0:
+        cdef Span *span
+        features = entries = 0
+        for f in range(order.shape[0]):
+            if sizes[f] == 0:
                 continue
-            if self.dense:
+            numbers[features], starts[features] = order[f], entries
+            features += 1
+            row = self.row_of[order[f]]
+            if row >= 0:
                 for label in range(self.labels):
-                    if (self.touched_masks[row] >> label) & 1:
-                        features[n], labels[n] = <int32_t>f, label
-                        weights[n] = self.weights[row * self.width + label]
-                        lags[n] = self.lags[row * self.width + label]
-                        n += 1
+                    if self.is_touched(row, label):
+                        labels[entries] = <uint32_t>label
+                        weights[entries] = self.weights[row * self.width + label]
+                        lags[entries] = self.lags[row * self.width + label]
+                        entries += 1
             else:
-                for i in range(self.begins[row], self.begins[row] + self.sizes[row]):
-                    if self.touched[i]:
-                        features[n], labels[n] = <int32_t>f, self.entry_labels[i]
-                        weights[n], lags[n] = self.weights[i], self.lags[i]
-                        n += 1
-        return features_array, labels_array, weights_array, lags_array
+                span = &self.spans[-2 - row]
+                for i in range(span.begin, span.begin + span.size):
+                    if self.entries[i].touched:
+                        labels[entries] = self.entries[i].label
+                        weights[entries], lags[entries] = self.entries[i].weight, self.entry_lags[i]
+                        entries += 1
+        starts[features] = entries
+        return numbers_array, starts_array, labels_array, weights_array, lags_array
+
+    cdef int32_t touched_size(self, int32_t feature) noexcept nogil:
+        """How many of a feature's weights took part in an update."""
+        cdef Py_ssize_t i, row = self.row_of[feature]
+        cdef int32_t size = 0
+        cdef const Span *span
+        if row >= 0:
+            for i in range(self.labels):
+                size += self.is_touched(row, i)
+        elif row != NO_ROW:
+            span = &self.spans[-2 - row]
+            for i in range(span.begin, span.begin + span.size):
+                size += self.entries[i].touched
+        return size
