@@ -88,7 +88,7 @@ def test_a_shard_given_twice_or_not_at_all_is_refused(trained):
     """What a lost or repeated task output would do to the mixture."""
     shards = sorted(str(path) for path in (trained / "prepared").glob("*-of-00003.gz"))
     arguments = ["--config", str(trained / "config.json"), "--weights", str(trained / "epoch-0003" / "weights")]
-    arguments += ["--epoch", "4", "--ranges", "2"]
+    arguments += ["--epoch", "4", "--ranges", "2", "--mixing", "row"]
     assert len(list(run_job(MRTrainEpoch, Cluster(), arguments, shards))) > 2
     for inputs in (shards[:2], [*shards, shards[0]]):
         with pytest.raises(UserError, match="the shards are not whole"):

@@ -43,13 +43,14 @@ def make(folder: Path, features: int, weights: int) -> None:
         (folder / f"{shard}.line").write_bytes(encode_line("step", record) + b"\n")
     labels, settings = [str(label) for label in range(LABELS)], Settings()._asdict()
     task = read_task(str(TASK)).record
-    config = {"task": task, "labels": labels, "settings": settings, "mixing": "row", "chosen_shards": [0, 1]}
+    config = {"task": task, "labels": labels, "settings": settings, "chosen_shards": [0, 1]}
     (folder / "config.json").write_text(json.dumps(config))
     write_model(str(folder / "weights"), Model("weights", task, labels, settings, empty(weight="f4")))
 
 
 def run(folder: Path) -> None:
     arguments = ["--config", str(folder / "config.json"), "--weights", str(folder / "weights"), "--epoch", "1"]
+    arguments += ["--mixing", "row"]
     inputs = [str(folder / f"{shard}.line") for shard in range(SHARDS)]
     output = list(run_job(MRWire, Cluster("local"), arguments, inputs))
     mixed = concatenate([from_record(record["rows"]) for key, record in output if key != REDUCER])
