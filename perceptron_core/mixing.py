@@ -38,6 +38,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from perceptron_core.errors import UserError
+from perceptron_core.kernels import add_step
 from perceptron_core.rows import Rows, spread, unite, values_at
 
 
@@ -131,20 +132,15 @@ def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
     in_shards, in_rows = np.zeros(size, np.int64), np.zeros(len(union.keys), np.int64)
     for step, place in zip(steps, places):
         in_shards[place] += 1
-        in_rows[np.searchsorted(union.keys, step.rows.keys)] += 1
+        in_rows[row_of[place[step.rows.starts[:-1]]]] += 1  # by the first entry of each of its rows
     shares = MIXINGS[strategy](steps, in_shards, in_rows[row_of])
 
     old = values_at(before, "weight", union)
     moved, mean, present = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
-    low, high = np.full(size, np.inf), np.full(size, -np.inf)
+    low, high = np.full(size, np.inf, np.float32), np.full(size, -np.inf, np.float32)
     for step, place, multiple in zip(steps, places, shares.multiples):
-        value = step.rows.values["weight"].astype(np.float64)
-        change = value - old[place]
-        moved[place] += multiple * change
-        mean[place] += multiple * (change - step.rows.values["lag"] / max(1, step.examples))
-        present[place] += multiple
-        low[place] = np.minimum(low[place], value)
-        high[place] = np.maximum(high[place], value)
+        value, lag, examples = step.rows.values["weight"], step.rows.values["lag"], max(1, step.examples)
+        add_step(place, value, lag, examples, multiple, old, moved, mean, present, low, high)
     agreed = (low == high) & (present == shares.divisors)
     divisors = np.maximum(shares.divisors, 1)  # no updates at all: nothing is touched, nothing is divided
     weight = np.where(agreed, low, old + moved / divisors).astype(np.float32)

@@ -161,6 +161,20 @@ def test_unions_are_equal(native: Any, seed: int, most_left: int, most_right: in
     assert [everything[i] for i in united[4]] == pairs(*right)
 
 
+@given(SEEDS, st.integers(1, 40), st.integers(0, 9))
+def test_adding_a_step_is_equal(native: Any, seed: int, size: int, multiple: int) -> None:
+    random = np.random.default_rng(seed)
+    place = np.flatnonzero(random.random(size) < 0.6)
+    value, lag = random_weights(random, (1, len(place)))[0], random.normal(size=len(place))
+    old, moved, mean = random.normal(size=(3, size))
+    low, high = np.sort(random_weights(random, (2, size)), axis=0)
+    sums = moved, mean, random.integers(0, 9, size), low, high
+    by_native, by_reference = ([column.copy() for column in sums] for _ in range(2))
+    native.add_step(place, value, lag, 7, multiple, old, *by_native)
+    reference.add_step(place, value, lag, 7, multiple, old, *by_reference)
+    assert_same(by_native, by_reference)
+
+
 @given(st.binary(max_size=40) | st.lists(st.sampled_from(b"\x1b\n\rnre a"), max_size=40).map(bytes))
 def test_lines_are_equal(native: Any, data: bytes) -> None:
     line = native.escape_line_ends(data)

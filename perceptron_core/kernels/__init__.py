@@ -36,5 +36,6 @@ KeyTable = kernel.KeyTable
 WeightRows = kernel.WeightRows
 SequenceKernel = kernel.SequenceKernel
 unite_two = kernel.unite_two
+add_step = kernel.add_step
 escape_line_ends = kernel.escape_line_ends
 restore_line_ends = kernel.restore_line_ends

@@ -45,3 +45,21 @@ def unite_two(
             row += 1
             starts[row] = n
     return keys_array[:row], starts_array[: row + 1], labels_array[:n], place_a_array, place_b_array
+
+
+def add_step(
+    const int64_t[::1] place not None, const float[::1] value not None, const double[::1] lag not None,
+    double examples, int64_t multiple, const double[::1] old not None, double[::1] moved not None,
+    double[::1] mean not None, int64_t[::1] present not None, float[::1] low not None, float[::1] high not None
+):
+    """Add one shard's step to what is being mixed; its i-th weight is the place[i]-th of these arrays."""
+    cdef Py_ssize_t i, at
+    cdef double change
+    for i in range(place.shape[0]):
+        at = place[i]
+        change = <double>value[i] - old[at]
+        moved[at] += multiple * change
+        mean[at] += multiple * (change - lag[i] / examples)
+        present[at] += multiple
+        low[at] = min(low[at], value[i])
+        high[at] = max(high[at], value[i])

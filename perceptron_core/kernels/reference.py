@@ -71,6 +71,28 @@ def unite_two(
     return keys, starts, labels.astype(np.uint32), place_a, place_b
 
 
+def add_step(
+    place: np.ndarray,
+    value: np.ndarray,
+    lag: np.ndarray,
+    examples: int,
+    multiple: int,
+    old: np.ndarray,
+    moved: np.ndarray,
+    mean: np.ndarray,
+    present: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> None:
+    """Add one shard's step to what is being mixed; its i-th weight is the place[i]-th of these arrays."""
+    change = value.astype(np.float64) - old[place]
+    moved[place] += multiple * change
+    mean[place] += multiple * (change - lag / examples)
+    present[place] += multiple
+    low[place] = np.minimum(low[place], value)
+    high[place] = np.maximum(high[place], value)
+
+
 ESCAPES = ((b"\x1b", b"\x1be"), (b"\n", b"\x1bn"), (b"\r", b"\x1br"))  # the escape itself first
 
 
