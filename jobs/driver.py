@@ -19,15 +19,18 @@ from jobs.configuration import configure, find_corpus
 from jobs.phases import Span, seconds_by_phase
 from jobs.plan import Listener, TrainingPlan
 from jobs.prepared import Prepared
+from jobs.report import read_run, report_html
 from jobs.run_dir import RunDir
 from jobs.runners import run_job
 from jobs.storage import join, open_file
+from jobs.storage.base import NotOurs
 from jobs.train_epoch import REDUCER, RESIDENT, MRTrainEpoch
 from perceptron_core import residency
 from perceptron_core.errors import UserError
 from perceptron_core.held_out import HeldOut
 from perceptron_core.mixing import FALL_BACK_AFTER, MIXINGS, add_average, apply, averaged_rows, mixing_now
 from perceptron_core.model import Model
+from perceptron_core.predictor import choose_weights
 from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record
 from perceptron_core.settings import Settings
 from perceptron_core.stopping import reason_to_stop
@@ -121,8 +124,21 @@ class _Training:
             history = self._epoch(epoch, history)
             self.listener.epoch(history[-1])
         self.listener.note(f"stopped: {reason}")
-        self.run.write_model()
+        self._show(self.run.write_model())
         return self.run
+
+    def _show(self, model: Model) -> None:
+        """What the model gets wrong, and the report; the model is there, and stays, if they cannot be made."""
+        try:
+            if self.held_out is not None:
+                which = "averaged" if "averaged" in model.rows.values else "last"
+                found = self.held_out.mistakes(self.labels, self.settings, choose_weights(model, which))
+                self.run.write_mistakes({"epoch": self.run.chosen_epoch(), "weights": which, **found})
+            self.run.write_report(report_html([read_run(self.run, self.plan.task, model)]))
+        except NotOurs:
+            raise
+        except (UserError, OSError) as error:
+            self.listener.note(f"the report could not be written: {error}")
 
     def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         began = time.time()
@@ -174,7 +190,7 @@ class _Training:
         done = self._show_progress(epoch, inline)
         with tempfile.TemporaryDirectory() as scratch:
             inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
-            output = list(run_job(MRTrainEpoch, self.plan.cluster, arguments, inputs, done))
+            output = list(run_job(MRTrainEpoch, self.plan.cluster._replace(progress=done), arguments, inputs))
         residency.listen(None)
         blocks = sorted((key, record) for key, record in output if key != REDUCER)
         reducers = [record for key, record in output if key == REDUCER]
@@ -205,7 +221,7 @@ class _Training:
         if not inline:
             total = len(chosen) if self.plan.cluster.runner == "local" else 100
             self.listener.step(f"epoch {epoch}", total)
-            return lambda done, of, *state: self.listener.progress(done, *state) if of == total else None
+            return lambda done, of, state="": self.listener.progress(done, state) if of == total else None
         self.listener.step(f"epoch {epoch}", sentences)
         done = 0
 
@@ -215,7 +231,7 @@ class _Training:
             self.listener.progress(done)
 
         residency.listen(report)
-        return lambda done, total: None
+        return lambda done, of, state="": None
 
     def _dev_scores(self, weights: Model, average: Optional[Model]) -> dict[str, Any]:
         """The score of the last weights, of the averaged ones, and the one that decides which epoch is best."""

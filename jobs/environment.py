@@ -3,12 +3,16 @@
 It holds the packages as they are installed here (the compiled kernel included), without their tests and scripts, so
 that there is little to unpack. Its name has the hash of its content: it is put on HDFS once and found there by every
 later job, and a changed product never meets an old archive.
+
+A node whose Python is missing, or cannot load the packages, says so in one sentence: see `start` below and
+node_start.py.
 """
 
 import hashlib
 import importlib.util
 import io
 import os
+import shlex
 import sys
 import tarfile
 import zlib
@@ -19,6 +23,17 @@ PACKAGES = ("perceptron_core", "jobs", "mrjob", "numpy", "msgpack", "yaml", "_ya
 REMOTE_PACKAGES = ("hdfs", "requests", "urllib3", "certifi", "idna", "charset_normalizer", "docopt", "six")
 SKIPPED_FOLDERS = {"tests", "test", "__pycache__", "include", "doc", "docs", "examples"}
 SKIPPED_ENDINGS = (".pyc", ".pyi", ".pyx", ".pxd", ".pxi", ".c", ".h", ".a")
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+START = f"""\
+# Starts a task: sh env/start PYTHON SCRIPT ARGUMENTS
+command -v "$1" > /dev/null || {{
+    echo "perceptron: there is no $1 on the node $(uname -n), which needs a Python {PYTHON}; install one there, or" \
+        "name one by PERCEPTRON_NODE_PYTHON, or an environment that the nodes have already by python_bin in the mrjob" \
+        "configuration (-c)" >&2
+    exit 127
+}}
+exec "$@"
+"""
 
 
 def _locations(packages: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -55,30 +70,36 @@ def _files(packages: tuple[str, ...]) -> Iterator[tuple[str, str]]:
                     yield os.path.join(name, os.path.relpath(whole, path)), whole
 
 
-def _listing() -> list[tuple[str, str]]:
-    return list(_files(PACKAGES + REMOTE_PACKAGES))
+def _contents() -> Iterator[tuple[str, bytes]]:
+    """(name in the archive, content) of everything in it, in a fixed order."""
+    yield "start", START.encode()
+    yield "python-version", PYTHON.encode()
+    own_start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_start.py")
+    for name, path in (("sitecustomize.py", own_start), *_files(PACKAGES + REMOTE_PACKAGES)):
+        with open(path, "rb") as file:
+            yield name, file.read()
 
 
 @cache
 def environment_name() -> str:
     """The archive's name: what Python it is for, and a hash of what is in it (every file's name and checksum)."""
     digest = hashlib.sha256()
-    for name, path in _listing():
-        with open(path, "rb") as file:
-            digest.update(f"{name}\0{zlib.crc32(file.read())}\n".encode())
-    return f"env-py{sys.version_info[0]}.{sys.version_info[1]}-{digest.hexdigest()[:16]}.tar.gz"
+    for name, data in _contents():
+        digest.update(f"{name}\0{zlib.crc32(data)}\n".encode())
+    return f"env-py{PYTHON}-{digest.hexdigest()[:16]}.tar.gz"
 
 
 def pack_environment() -> bytes:
     """The archive, its contents at the top."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=6) as archive:
-        for name, path in _listing():
-            archive.add(path, name, filter=_plain)
+        for name, data in _contents():
+            entry = tarfile.TarInfo(name)  # of nobody, at no time: equal contents, equal archives
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
 
 
-def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    entry.uid = entry.gid = entry.mtime = 0
-    entry.uname = entry.gname = ""
-    return entry
+def start_command(python: str) -> str:
+    """How a node starts a task's Python, the archive being there as `env`."""
+    return f"sh env/start {shlex.quote(python)}"

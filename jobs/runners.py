@@ -32,6 +32,10 @@ TAGS = "mapreduce.job.tags="
 TasksDone = Callable[..., None]
 
 
+def _ignore(done: int, total: int, state: str = "") -> None:
+    pass
+
+
 class Cluster(NamedTuple):
     """Where jobs run, and how."""
 
@@ -42,6 +46,7 @@ class Cluster(NamedTuple):
     emr: Optional[Any] = None  # the EMR cluster for all jobs, if they run there
     tag: Optional[str] = None  # marks the jobs on Hadoop, so that a later driver can find them
     cluster_id: Optional[str] = None  # of an EMR cluster that is there already
+    progress: TasksDone = _ignore  # hears how far a job is
 
     @contextmanager
     def opened(self) -> Iterator["Cluster"]:
@@ -133,7 +138,7 @@ class Cluster(NamedTuple):
     def _hadoop_arguments(self) -> list[str]:
         """The product travels as one archive, and nodes need a Python of this minor version and nothing else; unless
         the configuration names by `python_bin` an environment that they have already."""
-        from jobs.environment import environment_name, pack_environment
+        from jobs.environment import environment_name, pack_environment, start_command
         from jobs.hadoop import home_folder, put_once
 
         arguments = ["--no-bootstrap-mrjob", "--no-check-input-paths"]
@@ -141,11 +146,8 @@ class Cluster(NamedTuple):
             return arguments
         archive = put_once(home_folder(), environment_name(), pack_environment)
         python = os.environ.get("PERCEPTRON_NODE_PYTHON", f"python{sys.version_info[0]}.{sys.version_info[1]}")
-        return [*arguments, "--archives", f"{archive}#env", "--cmdenv", "PYTHONPATH=env", "--python-bin", python]
-
-
-def _ignore(done: int, total: int, state: str = "") -> None:
-    pass
+        arguments += ["--archives", f"{archive}#env", "--cmdenv", "PYTHONPATH=env"]
+        return [*arguments, "--python-bin", python, "--task-python-bin", start_command(python)]
 
 
 class _Inline(InlineMRJobRunner):
@@ -187,7 +189,7 @@ def _runner_class(name: str, tasks_done: TasksDone) -> type:
         from jobs.hadoop import HadoopRunner  # only now: it loads `requests`
 
         def on_progress(runner: HadoopRunner, maps: int, reduces: int) -> None:
-            tasks_done((maps + reduces) // 2, 100)
+            tasks_done((maps + reduces) // 2, 100, f"map {maps} %, reduce {reduces} %")
 
         return type("Runner", (HadoopRunner,), {"on_progress": on_progress})
     return type("Runner", ({"inline": _Inline, "local": _Local}[name],), {"tasks_done": staticmethod(tasks_done)})
@@ -198,7 +200,6 @@ def job_lines(
     cluster: Cluster,
     arguments: Sequence[str],
     inputs: Sequence[str],
-    tasks_done: TasksDone = _ignore,
     leave_output: bool = False,
 ) -> list[bytes]:
     """Run the job and return its output lines; a user's error that a task found is raised here.
@@ -207,7 +208,7 @@ def job_lines(
     """
     logging.getLogger("mrjob").setLevel(logging.ERROR)  # it warns of every configuration file that is not there
     job = job_class([*cluster.arguments(), *arguments, *inputs])
-    runner_class = _runner_class(cluster.runner, tasks_done)
+    runner_class = _runner_class(cluster.runner, cluster.progress)
     job._runner_class = lambda: runner_class
     with job.make_runner() as runner:
         try:
@@ -226,14 +227,10 @@ def job_lines(
 
 
 def run_job(
-    job_class: type[MRJob],
-    cluster: Cluster,
-    arguments: Sequence[str],
-    inputs: Sequence[str],
-    tasks_done: TasksDone = _ignore,
+    job_class: type[MRJob], cluster: Cluster, arguments: Sequence[str], inputs: Sequence[str]
 ) -> Iterator[tuple[str, Any]]:
     """Run the job and yield its output records."""
-    yield from map(decode_line, job_lines(job_class, cluster, arguments, inputs, tasks_done))
+    yield from map(decode_line, job_lines(job_class, cluster, arguments, inputs))
 
 
 @contextmanager

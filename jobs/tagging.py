@@ -11,7 +11,7 @@ from jobs.pieces import cut_files, whole_files
 from jobs.predict import MRPredict
 from jobs.prepared import check_files
 from jobs.run_dir import open_model
-from jobs.runners import Cluster, TasksDone, listed, run_job
+from jobs.runners import Cluster, listed, run_job
 from jobs.storage import storage_of
 from perceptron_core.metrics import METRICS, Counts
 from perceptron_core.model import Model, write_model
@@ -54,17 +54,14 @@ def predict(
     python: Optional[str],
     fmt: Optional[str],
     cluster: Cluster,
-    **more: TasksDone,
-) -> Iterator[str]:
+) -> list[str]:
     """The files' text, in order, with the guesses in it."""
     check_files(files)
     pieces = cut_files(files, cluster)
     with model_arguments(model, weights, python, cluster) as arguments, listed(pieces) as manifest:
         if fmt:
             arguments += ["--format", fmt]
-        output = run_job(MRPredict, cluster, arguments, [manifest], **more)
-        for _, text in sorted(output):
-            yield text
+        return [text for _, text in sorted(run_job(MRPredict, cluster, arguments, [manifest]))]
 
 
 def evaluate(
@@ -73,20 +70,19 @@ def evaluate(
     weights: Optional[str],
     python: Optional[str],
     cluster: Cluster,
-    **more: TasksDone,
 ) -> Counts:
     """The counts of a model's guesses on files with gold labels."""
     check_files(files)
     pieces = cut_files(files, cluster)
     with model_arguments(model, weights, python, cluster) as arguments, listed(pieces) as manifest:
-        ((metric, record),) = run_job(MREvaluate, cluster, arguments, [manifest], **more)
+        ((metric, record),) = run_job(MREvaluate, cluster, arguments, [manifest])
     return METRICS[metric].from_record(record)
 
 
-def evaluate_predicted(files: Sequence[str], metric: Optional[str], cluster: Cluster, **more: TasksDone) -> Counts:
+def evaluate_predicted(files: Sequence[str], metric: Optional[str], cluster: Cluster) -> Counts:
     """The counts of files whose last two columns are gold and guess; chunk labels are scored as spans."""
     check_files(files)
     with listed(whole_files(files, cluster)) as manifest:
-        output: dict[str, Any] = dict(run_job(MREvaluate, cluster, [], [manifest], **more))
+        output: dict[str, Any] = dict(run_job(MREvaluate, cluster, [], [manifest]))
     chosen = metric or ("spans" if output[LABELS] else "accuracy")
     return METRICS[chosen].from_record(output[chosen])

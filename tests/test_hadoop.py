@@ -147,3 +147,16 @@ def test_a_failing_task_shows_its_own_traceback(corpus, on_hdfs, tmp_path):
     assert "Traceback" in done.stderr and "no-such-kernel" in done.stderr
     with contextlib.suppress(FileNotFoundError):
         assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_the_users_own_features_travel_with_the_job(corpus, must, tmp_path):
+    (tmp_path / "mine.py").write_text("def ending(word):\n    return word[-3:] or None\n", encoding="utf-8")
+    task = (corpus / "task.yaml").read_text(encoding="utf-8") + "  - ending[0]\npython: mine.py\n"
+    (tmp_path / "task.yaml").write_text(task, encoding="utf-8")
+    models = []
+    for runner, run in (("inline", str(tmp_path / "run")), ("hadoop", "hdfs:///runs/own-features")):
+        options = ("--run-dir", run, "--shards", 2, "--mixing", "uniform", "--epochs", 1, "-r", runner)
+        must("train", tmp_path / "task.yaml", "--train", corpus / "train.txt", *options)
+        must("evaluate", run, corpus / "dev.txt", "--python", tmp_path / "mine.py", "-r", runner)
+        models.append(get(join(run, "model")))
+    assert models[0] == models[1]

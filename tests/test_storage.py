@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
@@ -241,7 +242,7 @@ ADDRESSES = {
 
 @pytest.mark.parametrize("case", ADDRESSES)
 def test_the_namenodes_addresses(case, monkeypatch):
-    from jobs.storage.webhdfs import namenode_addresses
+    from jobs.storage.namenodes import namenode_addresses
 
     monkeypatch.delenv("PERCEPTRON_WEBHDFS", raising=False)
     host, properties, expected = ADDRESSES[case]
@@ -256,7 +257,7 @@ def site(**properties: str) -> str:
 
 
 def test_the_configuration_of_hadoop(monkeypatch, tmp_path):
-    from jobs.storage.webhdfs import connect, hadoop_configuration
+    from jobs.storage.namenodes import connect, hadoop_configuration
 
     monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
     assert hadoop_configuration() == {}
@@ -273,6 +274,32 @@ def test_the_configuration_of_hadoop(monkeypatch, tmp_path):
     (tmp_path / "core-site.xml").write_text("<configuration>", encoding="utf-8")
     with pytest.raises(InputError, match=r"core-site\.xml: is no XML"):
         hadoop_configuration()
+
+
+def test_where_the_extension_is_installed_kerberos_is_spoken(monkeypatch, tmp_path):
+    """Its client is the `hdfs` package's own, with an authenticator that is asked for a ticket at the first request."""
+    from jobs.storage.namenodes import connect
+
+    class Authenticator:
+        def __init__(self, mutual_authentication: str) -> None:
+            self.mutual_authentication = mutual_authentication
+
+    package = ModuleType("requests_kerberos")
+    package.HTTPKerberosAuth, package.OPTIONAL = Authenticator, "optional"
+    monkeypatch.setitem(sys.modules, "requests_kerberos", package)
+    monkeypatch.setitem(sys.modules, "hdfs.ext.kerberos", None)  # so that it is forgotten after the test
+    del sys.modules["hdfs.ext.kerberos"]
+    monkeypatch.delenv("PERCEPTRON_WEBHDFS", raising=False)
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
+    kerberos = {"hadoop.security.authentication": "kerberos", "fs.defaultFS": "hdfs://ns"}
+    (tmp_path / "core-site.xml").write_text(site(**kerberos), encoding="utf-8")
+    (tmp_path / "hdfs-site.xml").write_text(site(**HA), encoding="utf-8")
+    client = connect("")
+    assert type(client).__module__ == "hdfs.ext.kerberos" and type(client).__name__ == "KerberosClient"
+    assert client.url == "http://one:9870;http://two:9870"
+    assert isinstance(client._session.auth, Authenticator)
+    (tmp_path / "core-site.xml").write_text(site(**{"fs.defaultFS": "hdfs://ns"}), encoding="utf-8")
+    assert type(connect("")).__name__ == "InsecureClient"
 
 
 def test_an_unknown_kind_of_storage():

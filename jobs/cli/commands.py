@@ -11,16 +11,17 @@ import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from jobs.cli.options import as_arguments
 from jobs.cli.terminal import CLEAR, Terminal
 from jobs.configuration import portable
 from jobs.driver import train
 from jobs.feature_names import find_names, prepared_of
 from jobs.plan import TrainingPlan
 from jobs.prepared import prepare
-from jobs.report import learning_curve, learning_curve_svg
+from jobs.report import distinct_names, learning_curve, learning_curve_svg, read_run, report_html
 from jobs.run_dir import RunDir, open_model
 from jobs.runners import Cluster
-from jobs.storage import base_name, is_remote, storage_of
+from jobs.storage import is_remote, storage_of
 from jobs.tagging import evaluate, evaluate_predicted, predict, python_file
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
@@ -44,14 +45,20 @@ class _ToStandardError(logging.Handler):
 
 
 @contextlib.contextmanager
-def _cluster(arguments: Arguments) -> Iterator[Cluster]:
-    """Where the command's jobs run; what was started for them ends with the block."""
+def _cluster(arguments: Arguments, what: str = "") -> Iterator[Cluster]:
+    """Where the command's jobs run; what was started for them ends with the block. A bar shows how far `what` is."""
     log = logging.getLogger("perceptron")
     log.setLevel(logging.WARNING if getattr(arguments, "quiet", False) else logging.INFO)
     log.handlers, log.propagate = [_ToStandardError()], False
     named = Cluster(arguments.runner, arguments.conf, arguments.reducers, tuple(arguments.property))
     with named._replace(cluster_id=arguments.cluster_id).opened() as cluster:
-        yield cluster
+        if not what:
+            yield cluster
+            return
+        terminal = Terminal(getattr(arguments, "quiet", False))
+        terminal.step(what, 100)
+        yield cluster._replace(progress=lambda done, of, state="": terminal.progress(100 * done // max(1, of), state))
+        terminal.clear()
 
 
 def _require(arguments: Arguments, *names: str) -> None:
@@ -69,8 +76,7 @@ def _mention_kernel(terminal: Terminal) -> None:
 def run_prepare(arguments: Arguments, task: Task) -> None:
     _require(arguments, "train", "output")
     terminal = Terminal(arguments.quiet)
-    terminal.step("prepare", 0)
-    with _cluster(arguments) as cluster:
+    with _cluster(arguments, "prepare") as cluster:
         made = prepare(task, arguments.train, arguments.shards, arguments.seed, arguments.output, cluster)
     content = made.content
     terminal.note(
@@ -117,8 +123,10 @@ def run_train(arguments: Arguments, task: Task) -> None:
 
 
 def run_predict(arguments: Arguments) -> None:
-    with _cluster(arguments) as cluster, _local_files(arguments.files) as files, _output(arguments.output) as output:
-        texts = predict(arguments.model, files, arguments.weights, arguments.python, arguments.format, cluster)
+    with _local_files(arguments.files) as files, _output(arguments.output) as output:
+        with _cluster(arguments, "predict") as cluster:
+            options = (arguments.weights, arguments.python, arguments.format)
+            texts = predict(arguments.model, files, *options, cluster)
         for text in texts:
             output.write(text.encode("utf-8", "surrogatepass"))
 
@@ -164,10 +172,10 @@ def run_evaluate(arguments: Arguments) -> None:
             raise UserError(
                 "--predicted scores files that are tagged already; leave out MODEL and GOLD, or --predicted"
             )
-        with _cluster(arguments) as cluster:
+        with _cluster(arguments, "evaluate") as cluster:
             counts = evaluate_predicted(arguments.predicted, arguments.metric, cluster)
     elif arguments.model and arguments.gold:
-        with _cluster(arguments) as cluster:
+        with _cluster(arguments, "evaluate") as cluster:
             counts = evaluate(arguments.model, arguments.gold, arguments.weights, arguments.python, cluster)
     else:
         raise UserError("give MODEL and GOLD files, or --predicted FILE...")
@@ -244,11 +252,39 @@ def run_import(arguments: Arguments, task: Task) -> None:
 
 
 def run_report(arguments: Arguments) -> None:
-    run = RunDir(arguments.run)
-    if run.config() is None:
-        raise InputError("is no run directory (it has no config.json)", arguments.run)
-    history = run.history(run.epochs()[-1]) if run.epochs() else []
+    runs = [RunDir(path) for path in arguments.runs]
+    for run in runs:
+        if run.config() is None:
+            raise InputError("is no run directory (it has no config.json)", run.path)
+    if arguments.svg and len(runs) > 1:
+        raise UserError("--svg draws the curve of one run; --output shows several side by side")
+    names = distinct_names(arguments.runs)
+    if arguments.output:
+        page = report_html([read_run(run)._replace(name=name) for run, name in zip(runs, names)])
+        with _output(arguments.output) as output:
+            output.write(page.encode())
     if arguments.svg:
         with _output(arguments.svg) as output:
-            output.write(learning_curve_svg(history, base_name(arguments.run)).encode())
-    print(learning_curve(history))
+            output.write(learning_curve_svg(runs[0].told_history(), names[0]).encode())
+    if arguments.output:
+        return
+    for run, name in zip(runs, names):
+        if len(runs) > 1:
+            print(name)
+        print(learning_curve(run.told_history()))
+
+
+def run_experiment(arguments: Arguments) -> None:
+    from jobs.experiment.definition import find_experiment, read_experiment  # only now: no other command needs them
+    from jobs.experiment.run import Surroundings, run_experiment
+
+    data = arguments.data or os.environ.get("PERCEPTRON_DATA")
+    if not data:
+        raise UserError("say where the corpora are, by --data DIR or by PERCEPTRON_DATA")
+    experiment = read_experiment(find_experiment(arguments.experiment), data, arguments.full)
+    given = {name: getattr(arguments, name) for name in ("runner", "conf", "cluster_id", "reducers")}
+    runner = as_arguments(given) + [f"-D{setting}" for setting in arguments.property]
+    jobs = arguments.jobs or (os.cpu_count() if arguments.runner == "inline" else None) or 1
+    terminal = Terminal(arguments.quiet)
+    for path in run_experiment(experiment, Surroundings(arguments.output, jobs, runner), terminal):
+        terminal.note(path)

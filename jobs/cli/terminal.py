@@ -58,9 +58,13 @@ class Terminal(Listener):
         if entry.get("dev"):
             self.best = max(self.best or 0.0, entry["dev"]["score"])
 
-    def _say(self, text: str) -> None:
+    def clear(self) -> None:
+        """Take the bar away."""
         if self.show_bar:
             self.bar.write(f"\r{CLEAR}")
             self.bar.flush()
+
+    def _say(self, text: str) -> None:
+        self.clear()
         if not self.quiet:
             print(text, file=self.out, flush=True)

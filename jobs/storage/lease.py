@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hdfs import Client
 from hdfs.util import HdfsError
 
 from jobs.storage.base import IN_USE, TAKEN_OVER, NotOurs
@@ -28,7 +27,8 @@ class Lease:
 
     SECONDS = 60.0
 
-    def __init__(self, client: Client, path: str, folder: str) -> None:
+    def __init__(self, client: Any, path: str, folder: str) -> None:
+        """`client` can write, read and delete a small file, on HDFS or on S3."""
         self.client, self.path, self.folder = client, path, folder
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
         self.lost = False
