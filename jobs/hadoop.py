@@ -36,6 +36,7 @@ log = logging.getLogger("perceptron")
 
 PROGRESS = re.compile(r"\s*map (?P<map>\d+)% reduce (?P<reduce>\d+)%")
 TRACKING = re.compile(r"The url to track the job: (?P<url>\S+)")
+FAILED = re.compile(r"Task Id : (?P<attempt>\w+), Status : FAILED\s*(?P<why>.*)")
 UNFINISHED = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
 
 # On Linux the client ends with its driver, even if that is killed: it could otherwise submit a job after all.
@@ -125,6 +126,9 @@ class HadoopRunner(HadoopJobRunner):
             self.on_progress(int(progress["map"]), int(progress["reduce"]))
         if tracking:
             self.on_tracking(tracking["url"])
+        failed = FAILED.match(message)
+        if failed:  # also what no task could write into its log: that YARN ended it, and why
+            log.info("%s failed: %s", failed["attempt"], failed["why"])
         submitted = re.match(r"Submitted application (application_\d+_\d+)", message)
         if submitted:
             self._application = submitted[1]

@@ -26,6 +26,7 @@ class Lease:
     """A hold on a folder that ends by itself: a small file that is renewed while its owner lives."""
 
     SECONDS = 60.0
+    EMPTY_READS = 4  # half a second apart: a file that is being renewed is empty for a moment
 
     def __init__(self, client: Any, path: str, folder: str) -> None:
         """`client` can write, read and delete a small file, on HDFS or on S3."""
@@ -56,10 +57,16 @@ class Lease:
             return json.loads(reader.read() or b"{}")
 
     def _holder_lives(self) -> bool:
+        """Whether somebody renews it; a file that stays empty is one whose writer died while it wrote."""
         try:
-            return patiently(self._read).get("until", 0) > time.time()
+            for _ in range(self.EMPTY_READS):
+                told = patiently(self._read)
+                if told:
+                    return told["until"] > time.time()
+                time.sleep(0.5)
         except HdfsError:
-            return False  # it has just gone
+            pass  # it has just gone
+        return False
 
     def _is_lost(self) -> bool:
         """Another process has taken the folder, or has had it and left."""
@@ -67,6 +74,8 @@ class Lease:
             return self._read().get("owner", self.owner) != self.owner
         except HdfsError as error:
             return error.exception in (None, "FileNotFoundException")
+        except OSError:
+            return False  # nobody answers: nothing is known
 
     def _renew(self, done: threading.Event, holder: int) -> None:
         while not done.wait(self.SECONDS / 4):
@@ -80,13 +89,17 @@ class Lease:
     @contextmanager
     def renewed(self) -> Iterator[None]:
         self.take()
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            # A script has started us in the background, where nothing would stop us if the lease is lost.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         done = threading.Event()
         renewer = threading.Thread(target=self._renew, args=(done, threading.get_ident()), daemon=True)
         renewer.start()
         try:
             yield
-        except KeyboardInterrupt:
-            if self.lost:
+        except (KeyboardInterrupt, UserError):
+            if self.lost or self._is_lost():  # what failed may have failed because of that
+                self.lost = True
                 raise NotOurs(TAKEN_OVER.format(self.folder)) from None
             raise
         finally:

@@ -13,7 +13,8 @@ Settings = dict[str, object]
 # What a process of this cluster, down to the mapper of a streaming job, has in its environment.
 MARK = "PERCEPTRON_CLUSTER_OF"
 
-TASK_MEMORY = 512  # MB, as YARN counts it; also the application master's
+# MB; also the application master's. YARN ends a task that takes more: its JVM (about 200), and the mapper or reducer.
+TASK_MEMORY = 1024
 
 SHUFFLE = "mapreduce.shuffle.port"  # alone in having no host: a NodeManager serves map outputs on all interfaces
 
@@ -159,7 +160,8 @@ def _nodemanager(node: Node) -> Settings:
         "yarn.nodemanager.resource.memory-mb": node.memory,
         "yarn.nodemanager.resource.cpu-vcores": node.cores,
         "yarn.nodemanager.vmem-check-enabled": False,
-        "yarn.nodemanager.pmem-check-enabled": False,
+        # YARN itself looks how much memory a container takes, instead of relying on cgroups, which are not used here.
+        "yarn.nodemanager.resource.memory.enforced": False,
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 99.9,
         "yarn.nodemanager.env-whitelist": f"JAVA_HOME,HADOOP_CONF_DIR,LANG,LC_ALL,TZ,{MARK}",
     }
