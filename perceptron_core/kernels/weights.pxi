@@ -28,10 +28,12 @@ cdef class WeightRows:
     cdef int32_t *row_of  # by feature
     cdef Py_ssize_t features, feature_room
     # dense rows
-    cdef Py_ssize_t rows, row_room, words
+    cdef Py_ssize_t rows, row_room
     cdef float *weights  # rows × width
-    cdef double *lags
-    cdef uint64_t *touched  # rows × words: a bit a label
+    cdef int32_t *updates_of  # by row: where its lags are, NO_ROW while no update has come; in late epochs few ever do
+    cdef Py_ssize_t updates, update_room, words
+    cdef double *lags  # updates × width
+    cdef uint64_t *touched  # updates × words: a bit a label
     # sparse rows
     cdef Py_ssize_t lists, list_room, pool, pool_room
     cdef Span *spans  # a list each
@@ -51,6 +53,7 @@ cdef class WeightRows:
     def __dealloc__(self):
         free(self.row_of)
         free(self.weights)
+        free(self.updates_of)
         free(self.lags)
         free(self.touched)
         free(self.spans)
@@ -69,21 +72,36 @@ cdef class WeightRows:
             memset(self.row_of + self.features, 0xFF, (features - self.features) * sizeof(int32_t))
             self.features = features
 
+    cdef int make_room(self, Py_ssize_t rows) except -1:
+        """For so many dense rows in all."""
+        if rows > self.row_room:
+            self.weights = <float *>grown(self.weights, rows * self.width * sizeof(float))
+            self.updates_of = <int32_t *>grown(self.updates_of, rows * sizeof(int32_t))
+            self.row_room = rows
+        return 0
+
     cdef int32_t new_array(self, int32_t feature) except -1:
         """A dense row of zeros."""
-        cdef Py_ssize_t room = self.row_room
-        if self.rows == room:
-            room = 2 * room + 256
-            self.weights = <float *>grown(self.weights, room * self.width * sizeof(float))
-            self.lags = <double *>grown(self.lags, room * self.width * sizeof(double))
-            self.touched = <uint64_t *>grown(self.touched, room * self.words * sizeof(uint64_t))
-            self.row_room = room
+        if self.rows == self.row_room:
+            self.make_room(2 * self.rows + 256)
         memset(self.weights + self.rows * self.width, 0, self.width * sizeof(float))
-        memset(self.lags + self.rows * self.width, 0, self.width * sizeof(double))
-        memset(self.touched + self.rows * self.words, 0, self.words * sizeof(uint64_t))
+        self.updates_of[self.rows] = NO_ROW
         self.row_of[feature] = <int32_t>self.rows
         self.rows += 1
         return self.row_of[feature]
+
+    cdef Py_ssize_t updates_for(self, Py_ssize_t row) except -1:
+        """Where a dense row's lags are, and which of its weights were touched."""
+        if self.updates_of[row] == NO_ROW:
+            if self.updates == self.update_room:
+                self.update_room = 2 * self.update_room + 256
+                self.lags = <double *>grown(self.lags, self.update_room * self.width * sizeof(double))
+                self.touched = <uint64_t *>grown(self.touched, self.update_room * self.words * sizeof(uint64_t))
+            memset(self.lags + self.updates * self.width, 0, self.width * sizeof(double))
+            memset(self.touched + self.updates * self.words, 0, self.words * sizeof(uint64_t))
+            self.updates_of[row] = <int32_t>self.updates
+            self.updates += 1
+        return self.updates_of[row]
 
     cdef int new_list(self, int32_t feature, Py_ssize_t room) except -1:
         """A sparse row with room for so many labels."""
@@ -110,22 +128,22 @@ cdef class WeightRows:
     cdef int make_array(self, int32_t feature) except -1:
         """Turn a sparse row into a dense one."""
         cdef Span *span = &self.spans[-2 - self.row_of[feature]]
-        cdef Py_ssize_t i, row = self.new_array(feature)
+        cdef Py_ssize_t i, row = self.new_array(feature), updates = self.updates_for(row)
         cdef Entry *entry
         for i in range(span.begin, span.begin + span.size):
             entry = &self.entries[i]
             self.weights[row * self.width + entry.label] = entry.weight
-            self.lags[row * self.width + entry.label] = self.entry_lags[i]
+            self.lags[updates * self.width + entry.label] = self.entry_lags[i]
             if entry.touched:
-                self.touch(row, entry.label)
+                self.touch(updates, entry.label)
         span.size = 0
         return 0
 
-    cdef inline void touch(self, Py_ssize_t row, Py_ssize_t label) noexcept nogil:
-        self.touched[row * self.words + label // 64] |= (<uint64_t>1) << (label % 64)
+    cdef inline void touch(self, Py_ssize_t updates, Py_ssize_t label) noexcept nogil:
+        self.touched[updates * self.words + label // 64] |= (<uint64_t>1) << (label % 64)
 
-    cdef inline bint is_touched(self, Py_ssize_t row, Py_ssize_t label) noexcept nogil:
-        return (self.touched[row * self.words + label // 64] >> (label % 64)) & 1
+    cdef inline bint is_touched(self, Py_ssize_t updates, Py_ssize_t label) noexcept nogil:
+        return (self.touched[updates * self.words + label // 64] >> (label % 64)) & 1
 
     cdef Py_ssize_t entry(self, int32_t feature, int32_t label) except -1:
         """The place in the pool of a sparse row's weight, a new one if it has none yet; labels ascend."""
@@ -165,6 +183,8 @@ cdef class WeightRows:
         cdef const float[::1] values = entry_values
         cdef Py_ssize_t i, j, size
         cdef int32_t row
+        if self.dense_from == 0:
+            self.make_room(self.rows + features.shape[0])
         for i in range(features.shape[0]):
             size = starts[i + 1] - starts[i]
             if features[i] < 0 or size == 0:
@@ -198,9 +218,9 @@ cdef class WeightRows:
         cdef double *lag
         cdef float old
         if row >= 0:
-            at = row * self.width + label
-            weight, lag = &self.weights[at], &self.lags[at]
-            self.touch(row, label)
+            at = self.updates_for(row)
+            weight, lag = &self.weights[row * self.width + label], &self.lags[at * self.width + label]
+            self.touch(at, label)
         else:
             at = self.entry(feature, label)
             weight, lag = &self.entries[at].weight, &self.entry_lags[at]
@@ -227,7 +247,7 @@ cdef class WeightRows:
     def touched_entries(self, const int32_t[::1] order):
         """Every weight that took part in an update, features in the given order: (features, where the entries of each
         begin, labels, weights, lags)."""
-        cdef Py_ssize_t i, f, row, label, features = 0, entries = 0
+        cdef Py_ssize_t i, f, row, updates, label, features = 0, entries = 0
         cdef int32_t[::1] sizes = np.zeros(order.shape[0], np.int32)
         for f in range(order.shape[0]):
             sizes[f] = self.touched_size(order[f])
@@ -250,11 +270,12 @@ cdef class WeightRows:
             features += 1
             row = self.row_of[order[f]]
             if row >= 0:
+                updates = self.updates_of[row]
                 for label in range(self.labels):
-                    if self.is_touched(row, label):
+                    if self.is_touched(updates, label):
                         labels[entries] = <uint32_t>label
                         weights[entries] = self.weights[row * self.width + label]
-                        lags[entries] = self.lags[row * self.width + label]
+                        lags[entries] = self.lags[updates * self.width + label]
                         entries += 1
             else:
                 span = &self.spans[-2 - row]
@@ -272,8 +293,9 @@ cdef class WeightRows:
         cdef int32_t size = 0
         cdef const Span *span
         if row >= 0:
-            for i in range(self.labels):
-                size += self.is_touched(row, i)
+            if self.updates_of[row] != NO_ROW:
+                for i in range(self.labels):
+                    size += self.is_touched(self.updates_of[row], i)
         elif row != NO_ROW:
             span = &self.spans[-2 - row]
             for i in range(span.begin, span.begin + span.size):
