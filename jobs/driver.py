@@ -12,13 +12,15 @@ epoch and ends with the same bytes.
 import os
 import tempfile
 import time
+import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
 from jobs.configuration import configure, find_corpus
+from jobs.errors import JobFailed
 from jobs.phases import Span, seconds_by_phase
 from jobs.plan import Listener, TrainingPlan
-from jobs.prepared import Prepared
+from jobs.prepared import Prepared, check_intact
 from jobs.report import read_run, report_html
 from jobs.run_dir import RunDir
 from jobs.runners import run_job
@@ -188,9 +190,13 @@ class _Training:
         if inline:
             arguments.append("--keep-shards")
         done = self._show_progress(epoch, inline)
-        with tempfile.TemporaryDirectory() as scratch:
-            inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
-            output = list(run_job(MRTrainEpoch, self.plan.cluster._replace(progress=done), arguments, inputs))
+        try:
+            with tempfile.TemporaryDirectory() as scratch:
+                inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
+                output = list(run_job(MRTrainEpoch, self.plan.cluster._replace(progress=done), arguments, inputs))
+        except (UserError, JobFailed, OSError, EOFError, zlib.error):
+            check_intact(self.corpus)  # a shard that was damaged meanwhile is the cause, and the user can mend it
+            raise
         residency.listen(None)
         blocks = sorted((key, record) for key, record in output if key != REDUCER)
         reducers = [record for key, record in output if key == REDUCER]

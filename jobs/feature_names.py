@@ -84,14 +84,22 @@ class _Finder:
             for feature in record["types"][-1]:
                 self._name(extracted_key(feature), extracted_name(feature))
             tables = [table.view() for table in reader.tables]
+            if not self.wanted:
+                continue
+            wanted = np.sort(np.fromiter(self.wanted, np.uint64, len(self.wanted)))
             for template in self.task.features.templates:
-                self._search_template(template, encoded, tables, types)
+                self._search_template(template, encoded, tables, types, wanted)
         reader.finish()
 
-    def _search_template(self, template: Template, encoded: Encoded, tables: list[Any], types: list[list[str]]) -> None:
+    def _search_template(
+        self, template: Template, encoded: Encoded, tables: list[Any], types: list[list[str]], wanted: np.ndarray
+    ) -> None:
         program = self.task.features.program([template])
         starts, keys = compose_keys(program, encoded.lengths, encoded.ids, tables)
         tokens = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        if not template.bigram:  # whose keys become the model's only together with a label
+            asked = wanted[np.searchsorted(wanted[:-1], keys)] == keys
+            keys, tokens = keys[asked], tokens[asked]
         keys, first = np.unique(keys, return_index=True)
         for key, token in zip(keys.tolist(), tokens[first].tolist()):
             if template.bigram:

@@ -7,6 +7,8 @@
     epoch-0007/stats.json       the epoch's counts and those of all epochs before it
     history.jsonl               one line an epoch
     model                       last and averaged weights of the best epoch (or the last), once training has ended
+    mistakes.json               the model's most frequent confusions on the dev set, with examples, if there is one
+    report.html                 all of this to look at
 
 An epoch is written under a temporary name and renamed. Of the epochs only the last and the best are kept.
 """
@@ -127,6 +129,16 @@ class RunDir:
         lines = [json.dumps(entry).encode() + b"\n" for entry in history]
         self.storage.write(self.file("history.jsonl"), b"".join(lines))
 
+    def told_history(self) -> list[dict[str, Any]]:
+        """All epochs as history.jsonl tells them, or, where it lacks one, as the last epoch's folder does."""
+        epochs = self.epochs()
+        history = self.history(epochs[-1]) if epochs else []
+        try:
+            written = self.written_history()
+        except ValueError as error:
+            raise InputError(f"cannot be read ({error}); remove it", self.file("history.jsonl")) from error
+        return written if len(written) == len(history) else history
+
     def tidy(self, history: list[dict[str, Any]]) -> None:
         """Do what a killed process may have left undone after its last epoch."""
         self.drop_epochs(history)
@@ -147,10 +159,23 @@ class RunDir:
         path = join(self.epoch_dir(epoch), "average")
         return fetch_model(path) if self.storage.exists(path) else None
 
-    def write_model(self) -> None:
+    def write_model(self) -> Model:
         """The file `model`, of the chosen epoch."""
+        model = self.model()
         with self.storage.new_file(self.file("model")) as path:
-            write_model(path, self.model())
+            write_model(path, model)
+        return model
+
+    def mistakes(self) -> Optional[dict[str, Any]]:
+        """The model's confusions on the dev set, or None if there was none."""
+        path = self.file("mistakes.json")
+        return read_json(path) if self.storage.exists(path) else None
+
+    def write_mistakes(self, mistakes: dict[str, Any]) -> None:
+        self.storage.write(self.file("mistakes.json"), _json_bytes(mistakes))
+
+    def write_report(self, page: str) -> None:
+        self.storage.write(self.file("report.html"), page.encode())
 
     def chosen_epoch(self) -> int:
         """The best epoch by dev score, or the last."""

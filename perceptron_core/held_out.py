@@ -1,11 +1,13 @@
 """A held-out set that is scored after every epoch: read, encoded and numbered once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from perceptron_core.corpus import Opener, open_local
 from perceptron_core.metrics import METRICS, Counts
+from perceptron_core.mistakes import find_mistakes
 from perceptron_core.predictor import split_labels
 from perceptron_core.rows import Rows
 from perceptron_core.sequence_model import FeatureNumbers, SequenceModel
@@ -23,13 +25,21 @@ class HeldOut:
         self.block = self.numbers.number(encoded.lengths, np.zeros(0, np.int32), encoder.keys(encoded))
         self.metric = METRICS[task.record["metric"]]
         self.label_names = list(encoder.labels)
+        self.words = [sentence.columns[0] for sentence in sentences]
         self.gold = [task.as_counted(sentence.labels or ()) for sentence in sentences]
 
     def score(self, labels: Sequence[str], settings: Settings, weights: Rows) -> Counts:
         """The counts of these weights' guesses against the gold labels."""
+        counts = self.metric()
+        for gold, guess in zip(self.gold, self._guesses(labels, settings, weights)):
+            counts.add_sentence(gold, guess)
+        return counts
+
+    def mistakes(self, labels: Sequence[str], settings: Settings, weights: Rows) -> dict[str, Any]:
+        """The most frequent confusions of these weights' guesses, with examples."""
+        return find_mistakes(zip(self.words, self.gold, self._guesses(labels, settings, weights)))
+
+    def _guesses(self, labels: Sequence[str], settings: Settings, weights: Rows) -> Iterator[Sequence[str]]:
         allowed = self.task.allowed_transitions(labels)
         guesses = SequenceModel(labels, settings, weights, self.numbers, allowed).decode(self.block)
-        counts = self.metric()
-        for gold, guess in zip(self.gold, split_labels(labels, guesses, self.block.lengths)):
-            counts.add_sentence(gold, self.task.as_counted(guess))
-        return counts
+        return map(self.task.as_counted, split_labels(labels, guesses, self.block.lengths))

@@ -1,4 +1,4 @@
-"""docker-compose.yml, on a real engine: build, up, the demo on the containers' Hadoop, more nodes, down and up again.
+"""docker-compose.yml, on a real engine: a first up, the demo on the containers' Hadoop, more nodes, down and up again.
 
 Where no engine answers, PERCEPTRON_START_DOCKERD=1 lets the tests start one (as root; see scripts/docker/engine), whose
 base image debootstrap makes if it has none: then everything but the pull of that image is what a user's build does.
@@ -22,8 +22,10 @@ pytestmark = pytest.mark.docker
 REPOSITORY = Path(__file__).resolve().parent.parent
 ENGINE = REPOSITORY / "scripts" / "docker" / "engine"
 CERTIFICATES = Path("/usr/local/share/ca-certificates")  # where an administrator of Debian puts additional ones
-BUILT = ("namenode", "client")  # the services that have a build
+BUILT = {"namenode": "mr-perceptron-node", "client": "mr-perceptron-client"}  # the services that have a build
 DAEMONS = {"namenode", "datanode", "resourcemanager", "nodemanager", "historyserver"}
+PROJECT = "perceptron-test"
+WEB_INTERFACES = {"namenode": "9870/tcp", "resourcemanager": "8088/tcp", "historyserver": "19888/tcp"}
 TEXT = "кот спит\n\n时间 flies\n"
 NO_ENGINE = "no Docker engine answers; start one, or set PERCEPTRON_START_DOCKERD=1 (as root, on Debian with docker.io)"
 _open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
@@ -42,7 +44,7 @@ class Compose(NamedTuple):
     tree: Path
 
     def __call__(self, *arguments: object) -> str:
-        return _output(*self.command, "-p", "perceptron-test", *arguments, cwd=self.tree)
+        return _output(*self.command, "-p", PROJECT, *arguments, cwd=self.tree)
 
     def client(self, script: str) -> str:
         return self("exec", "-T", "client", "bash", "-euo", "pipefail", "-c", script)
@@ -127,8 +129,9 @@ def compose(tree: Path) -> Iterator[Compose]:
     with pytest.MonkeyPatch.context() as patch:
         for service in ("NAMENODE", "RESOURCEMANAGER", "HISTORYSERVER"):
             patch.setenv(f"{service}_WEB_PORT", "0")  # any port that is free
+        # Without images `up` builds them, as a user's first one does; what they are made of stays cached.
+        subprocess.run(["docker", "image", "rm", "--force", "--no-prune", *BUILT.values()], capture_output=True)
         try:
-            compose("build")
             compose("up", "-d")
             yield compose
         finally:
@@ -151,6 +154,26 @@ def test_up_returns_when_all_serve_with_two_nodemanagers(compose: Compose) -> No
     beans = compose.web("namenode", 9870, "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState")["beans"]
     assert beans[0]["NumLiveDataNodes"] == 1
     assert compose.web("historyserver", 19888, "/ws/v1/history/info")["historyInfo"]["hadoopVersion"].startswith("3.")
+
+
+def test_the_web_interfaces_are_published_on_the_loopback_and_nothing_else_is(compose: Compose) -> None:
+    for service in (*DAEMONS, "client"):
+        published = _output("docker", "inspect", "-f", "{{json .NetworkSettings.Ports}}", *compose.containers(service))
+        bindings = {port: b for line in published.splitlines() for port, b in (json.loads(line) or {}).items() if b}
+        assert list(bindings) == ([WEB_INTERFACES[service]] if service in WEB_INTERFACES else [])
+        assert {binding["HostIp"] for b in bindings.values() for binding in b} <= {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("service", sorted(DAEMONS))
+def test_the_health_check_tells_a_daemon_that_hangs(compose: Compose, service: str) -> None:
+    script = """
+import os, signal, subprocess, sys
+check = [sys.executable, "/opt/mr-perceptron/scripts/docker/service.py", "--health", sys.argv[1]]
+os.kill(-1, signal.SIGSTOP)  # all but this process and the container's first one
+print(subprocess.run(check).returncode)
+os.kill(-1, signal.SIGCONT)
+"""
+    assert compose("exec", "-T", service, "python3", "-c", script, service) == "1\n"
 
 
 def test_only_the_client_has_the_product_and_it_is_compiled(compose: Compose) -> None:
@@ -201,3 +224,14 @@ def test_hdfs_outlives_the_containers(compose: Compose) -> None:
     compose("up", "-d")
     assert compose.client("hadoop fs -cat /kept 2>/dev/null") == TEXT
     compose.wait_for_nodes(2)
+
+
+def test_down_v_leaves_nothing(compose: Compose) -> None:
+    def left() -> dict[str, list[str]]:
+        kinds = {"container": ["-a"], "volume": [], "network": []}
+        ours = f"label=com.docker.compose.project={PROJECT}"
+        return {k: _output("docker", k, "ls", "-q", *all_, "--filter", ours).split() for k, all_ in kinds.items()}
+
+    assert all(left().values())
+    compose("down", "-v")
+    assert left() == {"container": [], "volume": [], "network": []}

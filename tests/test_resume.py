@@ -19,8 +19,9 @@ CHANGES = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.tru
 
 
 def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
-    """What a run leaves behind, but for its record of times and bytes shuffled."""
-    return {name: data for name, data in run.items() if not re.fullmatch(r"history\.jsonl|epoch-\d+/stats\.json", name)}
+    """What a run leaves behind, but for its record of times and bytes shuffled, and the report that shows it."""
+    times = re.compile(r"history\.jsonl|report\.html|epoch-\d+/stats\.json")
+    return {name: data for name, data in run.items() if not times.fullmatch(name)}
 
 
 class Observer:

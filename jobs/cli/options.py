@@ -6,6 +6,7 @@ from typing import Any, Callable, NamedTuple
 from perceptron_core import __version__
 
 READY_TASKS = ("pos", "upos", "chunking", "ner")
+READY_EXPERIMENTS = ("ner-strategies", "ner-curves", "mixing", "pos-time", "shards", "skew")
 RUNNERS = ("inline", "local", "hadoop", "emr")
 
 TASK_HELP = f"a task file (YAML), or the name of a ready one: {', '.join(READY_TASKS)}"
@@ -204,8 +205,26 @@ def _import(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="a run directory")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="a run directory; several are shown side by side")
+    parser.add_argument(
+        "--output", metavar="FILE", help="write an HTML page (one file, needs no network) instead of printing"
+    )
     parser.add_argument("--svg", metavar="FILE", help="also draw the learning curve as SVG")
+
+
+def _experiment(parser: argparse.ArgumentParser) -> None:
+    ready = ", ".join(READY_EXPERIMENTS)
+    parser.add_argument("experiment", metavar="EXPERIMENT", help=f"a file (YAML), or the name of a ready one: {ready}")
+    parser.add_argument(
+        "--output", required=True, metavar="DIR", help="for runs, tables and figures; experiments may share it"
+    )
+    parser.add_argument("--data", metavar="DIR", help="the folder of the corpora (default: $PERCEPTRON_DATA)")
+    parser.add_argument("--full", action="store_true", help="whole corpora and more seeds, where the file has them")
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="trainings at a time (default: all cores; 1 if not -r inline)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    _runner(parser)
 
 
 class Command:
@@ -247,7 +266,16 @@ COMMANDS = {
     "import": Command(
         "make a model of weights as text", "perceptron import weights.tsv --task ner --output model", _import
     ),
-    "report": Command("show a run's learning curve", "perceptron report run/ --svg curve.svg", _report),
+    "report": Command(
+        "show a run's learning curve, or runs side by side as a page to look at",
+        "perceptron report run/\n  perceptron report run1/ run2/ --output report.html",
+        _report,
+    ),
+    "experiment": Command(
+        "run a grid of trainings, and show it as a table and a figure",
+        "perceptron experiment mixing --data corpora/ --output results/",
+        _experiment,
+    ),
 }
 
 

@@ -50,5 +50,5 @@ def test_a_second_driver_is_refused_and_a_sleeping_one_stops_when_another_took_o
 
 def test_nothing_of_all_this_is_left_in_the_run_directory(run):
     run.goes_on()
-    left = {"config.json", f"epoch-{run.last():04d}", "history.jsonl", "model", "prepared"}
+    left = {"config.json", f"epoch-{run.last():04d}", "history.jsonl", "model", "prepared", "report.html"}
     assert set(storage_of(run.path).names(run.path)) == left

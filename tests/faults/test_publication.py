@@ -110,7 +110,7 @@ def test_killed_before_and_after_every_change(where, corpus, options, expected, 
     for change, _, resumed in ended:
         after, run = f"after a kill before change {change}", f"{folder}/{change}"
         assert resumed == "0", after
-        left = {"config.json", "epoch-0003", "history.jsonl", "model", "prepared"}
+        left = {"config.json", "epoch-0003", "history.jsonl", "model", "prepared", "report.html"}
         assert set(storage.names(run)) - {".lock"} == left, after
         for name, data in expected(3).items():
             with storage.open(f"{run}/{name}") as file:

@@ -1,0 +1,93 @@
+"""What the page tells of a run, read from its run directory; what is not there is left out."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from jobs.feature_names import find_names, prepared_of
+from jobs.prepared import Prepared
+from jobs.run_dir import RunDir
+from jobs.storage import absolute, base_name
+from jobs.tagging import python_file
+from perceptron_core.errors import UserError
+from perceptron_core.model import Model
+from perceptron_core.rows import select
+from perceptron_core.task import Task
+
+LABELS = 24  # those with the most weights; `inspect` shows any of a tagset of hundreds
+FEATURES = 8  # of each label
+# Strong features are frequent, so they are found soon; a corpus of a hundred gigabytes is not read for the others.
+SEARCHED_BYTES = 8 << 20
+
+Features = list[tuple[str, float]]  # name, weight
+
+
+class RunContent(NamedTuple):
+    name: str
+    config: dict[str, Any]
+    history: list[dict[str, Any]]
+    chosen_epoch: Optional[int] = None
+    mistakes: Optional[dict[str, Any]] = None
+    strongest: dict[str, Features] = {}
+    nameless: str = ""  # why no features are shown
+
+
+def read_run(run: RunDir, task: Optional[Task] = None, model: Optional[Model] = None) -> RunContent:
+    """The run as it is now; who has its task (which knows the user's Python file) or its model at hand gives them."""
+    config = run.config()
+    assert config is not None, "whoever asks knows that it is a run directory"
+    content = RunContent(base_name(absolute(run.path)), config, run.told_history(), mistakes=run.mistakes())
+    if not content.history:
+        return content
+    model = model or run.model()
+    content = content._replace(chosen_epoch=run.chosen_epoch())
+    try:
+        known = task or Task(model.task, python_file(run.path, model, None))
+        return content._replace(strongest=strongest_features(model, known, prepared_of(run.path, None)))
+    except UserError as error:  # the corpus or the Python file is elsewhere by now
+        return content._replace(nameless=str(error))
+
+
+def distinct_names(paths: Sequence[str]) -> list[str]:
+    """As much of the ends of the paths as tells them apart."""
+    parts = [absolute(path).rstrip("/").split("/") for path in paths]
+    for length in range(1, max(map(len, parts))):
+        names = ["/".join(path[-length:]) for path in parts]
+        if len(set(names)) == len(set(map(tuple, parts))):
+            return names
+    return list(paths)
+
+
+def strongest_features(model: Model, task: Task, prepared: Prepared) -> dict[str, Features]:
+    """The features that decide most for and against each label, by their averaged weights if there are any.
+
+    Labels with many weights come first: they are those that most is to be told of.
+    """
+    values = model.rows.values["averaged" if "averaged" in model.rows.values else "weight"]
+    order = np.lexsort((-np.abs(values), model.rows.labels))
+    sizes = np.bincount(model.rows.labels, minlength=len(model.labels))
+    ends = np.cumsum(sizes)
+    shown = np.argsort(-sizes, kind="stable")[:LABELS].tolist()
+    entries = {label: order[ends[label] - sizes[label] : ends[label]][:FEATURES] for label in shown}
+    rows = model.rows.entry_rows()
+    wanted = np.unique(rows[np.concatenate([*entries.values(), np.zeros(0, np.int64)])])
+    names = find_names(model._replace(rows=select(model.rows, wanted)), task, _beginning(prepared))
+    keys = model.rows.keys
+    strongest: dict[str, Features] = {}
+    for label, numbers in entries.items():
+        found = [(int(keys[rows[i]]), float(values[i])) for i in numbers.tolist() if values[i]]
+        strongest[model.labels[label]] = [(names.get(key, f"a rare feature ({key:016x})"), w) for key, w in found]
+    return {label: features for label, features in strongest.items() if features}
+
+
+def _beginning(prepared: Prepared) -> Prepared:
+    """The first shards, at least one."""
+    read = 0
+    shards: list[dict[str, Any]] = []
+    for shard in prepared.shards:
+        if shards and read + shard["bytes"] > SEARCHED_BYTES:
+            break
+        read += shard["bytes"]
+        shards.append(shard)
+    return prepared._replace(content={**prepared.content, "shards": shards})

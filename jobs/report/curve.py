@@ -1,0 +1,130 @@
+"""Learning curves of a training run: as text for the terminal and as a picture that stands by itself.
+
+Both take the run's history, one dictionary an epoch with the keys `epoch`, `errors`, `sentences` and, where a dev set
+was given, `dev`: {"name": "F1", "averaged": 0.893, "last": 0.88}.
+"""
+
+from typing import Any, Optional
+
+from jobs.report.charts import HEIGHT, LEFT, WIDTH, Line, line_chart, svg, text
+from jobs.report.text import PERCENT, SCORE
+
+Epoch = dict[str, Any]
+
+EIGHTHS = " ▏▎▍▌▋▊▉"
+SERIES = ("averaged", "last")
+
+
+def learning_curve(history: list[Epoch], width: int = 72) -> str:
+    """One row an epoch: training errors and dev score, with bars; a dev bar spans lowest to highest score."""
+    if not history:
+        return "no epoch is complete yet"
+    errors = [error_rate(epoch) for epoch in history]
+    series = _main_series(history)
+    if series is None:
+        bar_width = max(4, width - len("epoch  100.00 %  "))
+        rows = [columns.rstrip() for columns in _error_columns(history, errors, bar_width)]
+        return "\n".join(["epoch    errors", *rows])
+
+    room = width - len("epoch  100.00 %  ") - len("  100.00  ") - len(" ◀ best")
+    bar_width = max(4, room // 2)
+    heading = f"{'epoch    errors':<{17 + bar_width}}   {dev_name(history)} on dev ({series})"
+    scores = [dev_score(epoch, series) for epoch in history]
+    known = [score for score in scores if score is not None]
+    lowest, highest = min(known), max(known)
+    rows = []
+    for columns, score in zip(_error_columns(history, errors, bar_width), scores):
+        if score is None:
+            rows.append(columns.rstrip())
+            continue
+        # The lowest score keeps a sliver, so that it is not mistaken for a missing one.
+        share = (score - lowest) / (highest - lowest) if highest > lowest else 1.0
+        bar = _bar(max(share, 1 / 8 / bar_width), bar_width)
+        rows.append(f"{columns}  {100 * score:6.2f}  {bar}".rstrip())
+    rows[scores.index(highest)] += " ◀ best"
+    return "\n".join([heading, *rows])
+
+
+def _error_columns(history: list[Epoch], errors: list[float], bar_width: int) -> list[str]:
+    most = max(errors) or 1.0
+    return [
+        f"{epoch['epoch']:5d}  {100 * rate:6.2f} %  {_bar(rate / most, bar_width):<{bar_width}}"
+        for epoch, rate in zip(history, errors)
+    ]
+
+
+def _bar(share: float, width: int) -> str:
+    whole, eighths = divmod(round(share * width * 8), 8)
+    return ("█" * whole + EIGHTHS[eighths]).rstrip()
+
+
+def error_rate(epoch: Epoch) -> float:
+    return epoch["errors"] / epoch["sentences"] if epoch["sentences"] else 0.0
+
+
+def dev_score(epoch: Epoch, series: str) -> Optional[float]:
+    return (epoch.get("dev") or {}).get(series)
+
+
+def _main_series(history: list[Epoch]) -> Optional[str]:
+    """The averaged weights are what a run is judged by; without them, the last; None without a dev set."""
+    for series in SERIES:
+        if any(dev_score(epoch, series) is not None for epoch in history):
+            return series
+    return None
+
+
+def dev_name(history: list[Epoch]) -> str:
+    return next((str(epoch["dev"]["name"]) for epoch in history if "name" in (epoch.get("dev") or {})), "score")
+
+
+# The picture: one panel for the training errors, one below it for the dev scores, over the same epochs.
+HEADING, PANEL_HEADING = 34, 24
+# Colours are written out: not every program that shows SVG knows variables.
+STYLE = """
+text { font: 12px Helvetica, Arial, sans-serif; fill: #444 }
+.heading { font-size: 14px; font-weight: bold; fill: #111 }
+.panel { font-weight: bold; fill: #111 }
+.grid { stroke: #e4e4e4; fill: none } .axis { stroke: #888; fill: none }
+.line { fill: none; stroke-width: 2 } .dashed.line { stroke-dasharray: 5 3 } .mark { stroke-width: 1.2 }
+.c1 { stroke: #0072b2 } .c1.mark { fill: #0072b2 } .c2 { stroke: #d55e00 } .c2.mark { fill: #d55e00 }
+.dashed.mark { fill: #fff }
+.slot rect, .slot path { fill: none; stroke: none; pointer-events: all }
+"""
+
+
+def error_line(history: list[Epoch], name: str = "errors", colour: int = 2) -> Line:
+    return Line(name, [(epoch["epoch"], 100 * error_rate(epoch)) for epoch in history], colour)
+
+
+def dev_lines(history: list[Epoch], prefix: str = "", colour: int = 1) -> list[Line]:
+    """The scores of the averaged and of the last weights, as far as there are any."""
+    lines = []
+    for series in SERIES:
+        scores = [(epoch["epoch"], dev_score(epoch, series)) for epoch in history]
+        points = [(x, 100 * score) for x, score in scores if score is not None]
+        if points:
+            lines.append(Line(prefix + series, points, colour, dashed=series == "last"))
+    return lines
+
+
+def learning_curve_svg(history: list[Epoch], title: str) -> str:
+    """The same run as a line chart, in SVG."""
+    panels = []
+    if history:
+        panels.append(("training errors, % of sentences", line_chart([error_line(history)], PERCENT)))
+    dev = dev_lines(history)
+    if dev:
+        names = " and ".join(f"{line.name} (dashed)" if line.dashed else line.name for line in dev)
+        panels.append((f"{dev_name(history)} on dev, %: {names}", line_chart(dev, SCORE, from_zero=False)))
+    height = HEADING + len(panels) * (PANEL_HEADING + HEIGHT)
+    drawing = [
+        f"<style>{STYLE}</style>",
+        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
+        text(12, 22, title, style="heading"),
+    ]
+    for number, (heading, parts) in enumerate(panels):
+        y = HEADING + number * (PANEL_HEADING + HEIGHT)
+        drawing.append(text(LEFT, y + 16, heading, style="panel"))
+        drawing += [f'<g transform="translate(0 {y + PANEL_HEADING})">', *parts, "</g>"]
+    return svg(title, drawing, height, f' width="{1.6 * WIDTH:.0f}" height="{1.6 * height:.0f}"') + "\n"

@@ -1,0 +1,214 @@
+"""One run, section by section. Every section is "" where the run has nothing to tell of it."""
+
+from statistics import median
+from typing import Any
+
+from jobs.phases import PHASES
+from jobs.report.charts import Dot, Line, Part, dot_chart, line_chart, stacked_bars
+from jobs.report.content import RunContent
+from jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line, error_rate
+from jobs.report.elements import Html, bar, code, data, element, figure, folded, joined, section, table
+from jobs.report.settings import configuration
+from jobs.report.text import (
+    BYTES,
+    COUNT,
+    PERCENT,
+    SCORE,
+    SECONDS,
+    capital,
+    count,
+    counted,
+    escape,
+    megabytes,
+    percent,
+    seconds,
+)
+
+SHARDS_IN_TABLE = 10
+LABELS_AT_ONCE = 6
+PARTS_OF_EPOCH = (*PHASES, "dev")
+PART_COLOURS = dict(zip(PARTS_OF_EPOCH, (1, 2, 3, 4, 8, 6)))  # no two neighbours alike
+
+
+def run_sections(run: RunContent) -> Html:
+    return joined([learning(run), shards(run), mistakes(run), features(run), epochs(run), configuration(run)])
+
+
+def learning(run: RunContent) -> Html:
+    history = run.history
+    if not history:
+        return section("Learning", lead="No epoch is complete yet.")
+    dev = dev_lines(history)
+    note = f"best in epoch {run.chosen_epoch}" if dev else ""
+    figures = [
+        figure(f"{capital(dev_name(history))} on dev", line_chart(dev, SCORE, False), dev, note, "main") if dev else "",
+        figure("Training errors", line_chart([error_line(history)], PERCENT), note="% of sentences", style="main"),
+        *(
+            figure(title, line_chart([line], unit), note=note)
+            for title, note, line, unit in (
+                ("Weights", "that are not zero", quantity(history, "weights", 3), COUNT),
+                ("Shuffle", "from mappers to reducers", quantity(history, "shuffled", 5), BYTES),
+            )
+            if line.points
+        ),
+        _where_the_time_goes(history),
+    ]
+    return section("Learning", element("div", joined(figures), "figures"))
+
+
+def quantity(history: list[dict[str, Any]], key: str, colour: int, name: str = "") -> Line:
+    """One number of every epoch that has it."""
+    return Line(name or key, [(epoch["epoch"], epoch[key]) for epoch in history if key in epoch], colour)
+
+
+def _where_the_time_goes(history: list[dict[str, Any]]) -> Html:
+    timed = [epoch for epoch in history if "phases" in epoch]
+    if not timed:
+        return Html("")
+    parts = [
+        Part(name, [epoch["phases"].get(name, 0.0) for epoch in timed], PART_COLOURS[name])
+        for name in PARTS_OF_EPOCH
+        if any(epoch["phases"].get(name) for epoch in timed)
+    ]
+    drawing = stacked_bars([epoch["epoch"] for epoch in timed], parts, SECONDS)
+    return figure("Seconds per epoch", drawing, parts, "where they go")
+
+
+def shards(run: RunContent) -> Html:
+    """Load and errors of every shard: a straggler stands out."""
+    numbers = run.config["chosen_shards"]
+    told = [epoch for epoch in run.history if len(epoch.get("shards", ())) == len(numbers)]
+    if len(numbers) < 2 or not told:
+        return Html("")
+    times, wrong = {}, {}
+    for epoch in told:
+        of = [(f"epoch {epoch['epoch']}, shard {number}", shard) for number, shard in zip(numbers, epoch["shards"])]
+        times[epoch["epoch"]] = [
+            Dot(s["seconds"], f"{where}: {seconds(s['seconds'])} for {count(s['sentences'])} sentences")
+            for where, s in of
+        ]
+        wrong[epoch["epoch"]] = [
+            Dot(100 * error_rate(s), f"{where}: {count(s['errors'])} of {count(s['sentences'])} sentences")
+            for where, s in of
+        ]
+    slowest = sum(max(shard["seconds"] for shard in epoch["shards"]) for epoch in told)
+    usual = sum(median(shard["seconds"] for shard in epoch["shards"]) for epoch in told)
+    lead = (
+        f"{len(numbers)} shards. An epoch lasts as long as its slowest shard: over {counted(len(told), 'epoch')} "
+        f"the slowest took {seconds(slowest)}, the median shard {seconds(usual)}."
+    )
+    figures = [
+        figure(
+            "Time of the shards", dot_chart(times, SECONDS, 1), note="a dot a shard, a line at the median", style="main"
+        ),
+        figure("Errors of the shards", dot_chart(wrong, PERCENT, 2), note="% of the shard's sentences", style="main"),
+    ]
+    return section("Shards", element("div", joined(figures), "figures"), _slowest_shards(numbers, told), lead=lead)
+
+
+def _slowest_shards(numbers: list[int], told: list[dict[str, Any]]) -> Html:
+    total = [sum(epoch["shards"][i]["seconds"] for epoch in told) for i in range(len(numbers))]
+    order = sorted(range(len(numbers)), key=lambda i: -total[i])[:SHARDS_IN_TABLE]
+    most = max(total) or 1.0
+    last = [told[-1]["shards"][i] for i in range(len(numbers))]
+    rows = [
+        (
+            f"shard {numbers[i]}",
+            Html(f"{bar(total[i] / most)} {seconds(total[i])}"),
+            count(last[i]["sentences"]),
+            percent(100 * error_rate(last[i])),
+        )
+        for i in order
+    ]
+    wrong = f"errors in epoch {told[-1]['epoch']}"
+    return table(("slowest shards", "seconds in all", "sentences an epoch", wrong), rows, "numbers")
+
+
+def mistakes(run: RunContent) -> Html:
+    if not run.mistakes or not run.mistakes["confusions"]:
+        return Html("")
+    told = run.mistakes
+    all_wrong = told["wrong_tokens"]
+    shown = sum(confusion["count"] for confusion in told["confusions"])
+    lead = (
+        f"{count(all_wrong)} of {count(told['tokens'])} tokens of the dev set are wrong "
+        f"({percent(100 * all_wrong / told['tokens'])}; {told['weights']} weights of epoch {told['epoch']}). The most "
+        f"frequent confusions below are {100 * shown / all_wrong:.0f} % of them."
+    )
+    most = told["confusions"][0]["count"]
+    items = []
+    for rank, confusion in enumerate(told["confusions"]):
+        summary = Html(
+            f'<span class="pair">{code(confusion["gold"])} <span class="taken">taken for</span> '
+            f"{code(confusion['guess'])}</span> {bar(confusion['count'] / most, 'c2')} "
+            f'<span class="count">{count(confusion["count"])}</span>'
+        )
+        items.append(folded(summary, joined(map(_example, confusion["examples"])), is_open=rank == 0))
+    return section("Mistakes", element("div", joined(items), "mistakes"), lead=Html(escape(lead)))
+
+
+def _example(example: dict[str, Any]) -> Html:
+    """The sentence with its mistake marked; what else is wrong in it is underlined."""
+    words = ["…"] if example["cut"][0] else []
+    for i, (word, gold, guess) in enumerate(zip(example["words"], example["gold"], example["guess"])):
+        if i == example["at"]:
+            labels = f"{code(gold)}<span class='taken'> taken for </span>{code(guess)}"
+            words.append(f"<mark>{data(word)}<small>{labels}</small></mark>")
+        elif gold != guess:
+            words.append(f'<u title="{escape(f"{gold} taken for {guess}")}">{data(word)}</u>')
+        else:
+            words.append(data(word))
+    words += ["…"] if example["cut"][1] else []
+    return Html(f'<p class="example" dir="auto">{" ".join(words)}</p>')
+
+
+def features(run: RunContent) -> Html:
+    if not run.strongest:
+        return section("Strongest features", lead=f"Not shown: {run.nameless}.") if run.nameless else Html("")
+    cards = []
+    for label, named in run.strongest.items():
+        most = abs(named[0][1])
+        rows = [
+            Html(
+                f"<li>{code(name)}{bar(abs(weight) / most, 'c1' if weight > 0 else 'c2')}"
+                f'<span class="weight">{"+" if weight > 0 else "−"}{abs(weight):.2f}</span></li>'
+            )
+            for name, weight in named
+        ]
+        cards.append(element("div", joined([element("h3", code(label)), element("ol", joined(rows))]), "card"))
+    first, more = cards[:LABELS_AT_ONCE], cards[LABELS_AT_ONCE:]
+    lead = "What speaks most for (+) and against (−) a label, by weight; labels with many weights come first."
+    left_out = len(run.config["labels"]) - len(cards)
+    if left_out:
+        lead += f" {counted(left_out, 'label')} left out; `perceptron inspect RUN --label L` shows any of them."
+    rest = folded(f"{counted(len(more), 'more label')}", element("div", joined(more), "cards")) if more else ""
+    return section("Strongest features", element("div", joined(first), "cards"), rest, lead=lead)
+
+
+def epochs(run: RunContent) -> Html:
+    """The figures behind the curves."""
+    if not run.history:
+        return Html("")
+    scored = [series for series in SERIES if any(dev_score(epoch, series) is not None for epoch in run.history)]
+    timed = [name for name in PARTS_OF_EPOCH if any(name in epoch.get("phases", {}) for epoch in run.history)]
+    headings = ["epoch", "errors", "", *(f"{dev_name(run.history)} {series}" for series in scored)]
+    headings += ["weights", "shuffle", "seconds", *timed, "mixing", "runner"]
+    rows = []
+    for epoch in run.history:
+        scores = [dev_score(epoch, series) for series in scored]
+        phases = epoch.get("phases", {})
+        rows.append(
+            [
+                str(epoch["epoch"]),
+                count(epoch["errors"]),
+                percent(100 * error_rate(epoch)),
+                *("" if score is None else f"{100 * score:.2f}" for score in scores),
+                count(epoch["weights"]) if "weights" in epoch else "",
+                megabytes(epoch["shuffled"]) if "shuffled" in epoch else "",
+                seconds(epoch["seconds"]) if "seconds" in epoch else "",
+                *(f"{phases[name]:.3f}" if name in phases else "" for name in timed),
+                epoch.get("mixing", run.config["mixing"]),
+                epoch.get("runner", ""),
+            ]
+        )
+    return section("Epochs", folded(f"{counted(len(rows), 'epoch')} in figures", table(headings, rows, "numbers")))
