@@ -18,11 +18,11 @@ of serial training, and the whole falls behind by a factor that grows with S. *t
 moved the weight, as if each of them had seen all that there is to see about it; *row* also those that met the
 feature, needed an update, and left this label's weight alone. They keep serial training's pace, but no theorem stands
 behind them: three instances on three shards are enough for them to go round in a circle for ever
-(tests/theorems/test_no_theorem.py). For *uniform*, *errors* and *examples* Theorem 3 of the paper holds: on separable data their
-errors end. So the others fall back on *uniform*, for good, once FALL_BACK_AFTER epochs have brought no new minimum of
-errors (`mixing_now`). That is certain to happen where they do not separate, since a minimum of whole numbers ≥ 0
-cannot improve for ever; and from then on the theorem holds, from the weights of that epoch instead of from zero: Σ Σ
-μ k ≤ R²/γ² + 2‖w₀‖/γ.
+(tests/theorems/test_no_theorem.py). For *uniform*, *errors* and *examples* Theorem 3 of the paper holds: on separable
+data their errors end. So the others fall back on *uniform*, for good, once FALL_BACK_AFTER epochs have brought no new
+minimum of errors (`mixing_now`). That is certain to happen where they do not separate, since a minimum of whole
+numbers ≥ 0 cannot improve for ever; and from then on the theorem holds, from the weights of that epoch instead of
+from zero: Σ Σ μ k ≤ R²/γ² + 2‖w₀‖/γ.
 
 Only what took part in an update is sent, so a shard that did not send a weight has δ_i = 0. Where all the shards
 that sent it agree on the new value and their m_i make up D (one shard alone, for instance), that value is taken as
