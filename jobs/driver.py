@@ -110,6 +110,7 @@ class _Training:
         self.plan, self.run, self.corpus, self.config = plan, run, corpus, config
         self.held_out, self.listener = held_out, listener
         self.labels, self.settings = config["labels"], Settings.from_record(config["settings"])
+        self.last: dict[int, tuple[Model, Optional[Model]]] = {}  # what was published last need not be read again
 
     def go_on(self) -> RunDir:
         """Epoch after epoch, from the last whole one, until there is a reason to stop."""
@@ -144,7 +145,7 @@ class _Training:
 
     def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         began = time.time()
-        before, sums = self.run.weights(epoch - 1), self.run.average(epoch - 1)
+        before, sums = self.last.get(epoch - 1) or (self.run.weights(epoch - 1), self.run.average(epoch - 1))
         mixing = mixing_now(self.plan.mixing, [entry["errors"] for entry in history])
         if mixing != self.plan.mixing and (not history or history[-1].get("mixing") != mixing):
             self.listener.note(f"no fewer errors for {FALL_BACK_AFTER} epochs: {mixing} mixing from now on")
@@ -176,6 +177,7 @@ class _Training:
         entry.update(job.times(began, time.time(), scored))
         history = [*history, entry]
         self.run.publish(epoch, weights, average, history)
+        self.last = {epoch: (weights, average)}
         entry.update(job.times(began, time.time(), scored))  # now with the publication, for the history
         self.run.write_history(history)
         return history

@@ -1,5 +1,6 @@
 """What our jobs have in common: the protocol, and arguments that are declared once a process."""
 
+from types import SimpleNamespace
 from typing import Any
 
 from mrjob.job import MRJob
@@ -27,3 +28,12 @@ class Job(MRJob):
             self.add_args()
             self._declared[type(self)] = self.arg_parser, self._passthru_arg_dests, self._file_arg_dests
         self.arg_parser, self._passthru_arg_dests, self._file_arg_dests = self._declared[type(self)]
+
+    def _non_option_kwargs(self) -> dict[str, Any]:
+        """mrjob declares all options once more to see which were given; it wants to know about our own alone."""
+        whole, own = self.arg_parser, self._passthru_arg_dests | self._file_arg_dests
+        self.arg_parser = SimpleNamespace(_actions=[action for action in whole._actions if action.dest in own])
+        try:
+            return super()._non_option_kwargs()
+        finally:
+            self.arg_parser = whole

@@ -15,7 +15,7 @@ from mrjob.inline import InlineMRJobRunner
 from mrjob.job import MRJob
 from mrjob.local import LocalMRJobRunner, _pickle_safe
 from mrjob.step import StepFailedException
-from mrjob.util import to_lines
+from mrjob.util import save_cwd, save_sys_path, save_sys_std, to_lines
 from yaml import YAMLError
 
 from jobs.errors import JobFailed
@@ -151,7 +151,8 @@ class Cluster(NamedTuple):
 
 
 class _Inline(InlineMRJobRunner):
-    """mrjob's inline runner, saying how many tasks are done."""
+    """mrjob's inline runner, saying how many tasks are done; its tasks have no environment variables of their own,
+    whose setting and resetting would take longer than a small shard's epoch."""
 
     tasks_done: TasksDone = staticmethod(_ignore)
 
@@ -160,6 +161,16 @@ class _Inline(InlineMRJobRunner):
         for number, task in enumerate(tasks, start=1):
             task()
             self.tasks_done(number, len(tasks))
+
+    def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
+        def invoke(stdin: Any, stdout: Any, stderr: Any, folder: str, env: dict[str, str]) -> None:
+            with save_cwd(), save_sys_path(), save_sys_std():
+                os.chdir(folder)
+                sys.path = [folder, *sys.path]
+                sys.stdin, sys.stdout, sys.stderr = stdin, stdout, stderr
+                self._mrjob_cls(self._args_for_task(step_num, task_type)).execute()
+
+        return invoke
 
 
 class _Local(LocalMRJobRunner):

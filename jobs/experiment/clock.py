@@ -1,0 +1,45 @@
+"""The clock of a cluster that has a node for every shard, computed from what one machine has measured.
+
+An epoch takes as long as its slowest shard, then what was measured from the end of the mappers to the publication of
+the mixed weights: shuffle, reduce, publish. Serial training goes through the same job, with one shard. Not in it are
+what a real cluster adds (starting tasks, its network) and the scoring of the dev set, which is no part of training.
+Shards stay in memory after the first epoch, as they do in the process that was measured.
+"""
+
+from itertools import accumulate
+from typing import Any
+
+MIXING_PHASES = ("shuffle", "reduce", "publish")
+CAPTION = (
+    "The clock is that of a simulated cluster with a node a shard: the measured seconds of the slowest shard, plus "
+    "those of shuffle, reduce and publication, added up over the epochs."
+)
+
+Epoch = dict[str, Any]  # a line of history.jsonl
+
+
+def mixing_seconds(epoch: Epoch) -> float:
+    return sum(epoch["phases"][phase] for phase in MIXING_PHASES)
+
+
+def epoch_seconds(epoch: Epoch) -> float:
+    return max(shard["seconds"] for shard in epoch["shards"]) + mixing_seconds(epoch)
+
+
+def seconds_until(history: list[Epoch]) -> list[float]:
+    """What the clock shows after each epoch."""
+    return list(accumulate(map(epoch_seconds, history)))
+
+
+def inputs(history: list[Epoch]) -> list[dict[str, Any]]:
+    """What goes into the simulation, to be kept beside what comes out of it."""
+    return [
+        {
+            "epoch": epoch["epoch"],
+            "shard_seconds": [shard["seconds"] for shard in epoch["shards"]],
+            "mixing_seconds": round(mixing_seconds(epoch), 3),
+            "measured_seconds": epoch["seconds"],
+            "runner": epoch["runner"],
+        }
+        for epoch in history
+    ]

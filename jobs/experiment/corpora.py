@@ -1,0 +1,81 @@
+"""What the cells train on: the corpora, cut to size where the experiment limits them, and prepared."""
+
+import json
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from jobs.experiment.deals import DEALS
+from jobs.experiment.definition import Cell, Corpus
+from jobs.prepared import MANIFEST, VERSION, _whole, _write_shard, check_files, data_identity, read_prepared
+from jobs.storage import open_file, storage_of
+from perceptron_core.atomic import written_atomically
+from perceptron_core.corpus import Sentence
+from perceptron_core.errors import UserError
+from perceptron_core.shard_builder import PieceEncoder, ShardBuilder
+from perceptron_core.shards import write_shard
+from perceptron_core.task import Task
+from perceptron_core.wire import encode_line
+
+
+def _read(task: Task, files: Sequence[str], keep_text: bool = False) -> list[Sentence]:
+    return [s for path in files for s in task.read(path, "required", keep_text=keep_text, opener=open_file) if s.labels]
+
+
+def cut(corpus: Corpus, task: Task, folder: str) -> list[str]:
+    """The corpus' training files; with a limit, one file of every n-th sentence, a bit of all that the corpus has."""
+    check_files([*corpus.train, *corpus.dev])
+    if not corpus.limit:
+        return list(corpus.train)
+    path = os.path.join(folder, f"{corpus.name}.txt")
+    sentences = _read(task, corpus.train, keep_text=True)
+    chosen = sentences[:: max(1, len(sentences) // corpus.limit)][: corpus.limit]
+    with written_atomically(path) as file:  # always anew, so that a changed corpus is noticed
+        for sentence in chosen:
+            file.write(("\n".join(sentence.text) + "\n").encode("utf-8", "surrogatepass"))
+    return [path]
+
+
+def check_prepared(folder: str, cell: Cell, task: Task, files: Sequence[str]) -> None:
+    """Refuse shards of an earlier time, when the corpus or the task's features were others."""
+    content = read_prepared(folder).content
+    if content["features"] != task.fingerprint or content["data"] != _identity(cell.deal, files):
+        raise UserError(
+            f"{folder} was made of another corpus, or with other features, than {cell.corpus.name} has now; "
+            "choose another --output, or remove the folder and the runs that were trained on it"
+        )
+
+
+def _identity(deal: str, files: Sequence[str]) -> list[dict]:
+    """What the run's configuration says of its data: the deal is part of it, since it decides the weights, too."""
+    return [{**identity, "deal": deal} if deal in DEALS else identity for identity in data_identity(files)]
+
+
+def prepare_dealt(cell: Cell, task: Task, files: Sequence[str], folder: str) -> None:
+    """A prepared corpus whose shards are those of the cell's deal: each is built as if it were a corpus of its own."""
+    sentences = _read(task, files)
+    shards, seed = cell.options["shards"], cell.options["seed"]
+    parts = DEALS[cell.deal]([len(sentence.columns[0]) for sentence in sentences], shards, seed)
+    content = {
+        "version": VERSION,
+        "features": task.fingerprint,
+        "seed": seed,
+        "data": _identity(cell.deal, files),
+    }
+    with storage_of(folder).new_folder(folder) as local:
+        built = []
+        for shard, part in enumerate(parts):
+            identity = {"shard": shard, "shards": shards, "seed": seed, "features": task.fingerprint}
+            lines = _shard_lines(task, [sentences[i] for i in part.tolist()], identity)
+            built.append(_write_shard(local, lines))
+        with open(os.path.join(local, MANIFEST), "w", encoding="utf-8") as out:
+            json.dump(_whole(content, built, shards), out, indent=1)
+
+
+def _shard_lines(task: Task, sentences: Sequence[Sentence], identity: dict) -> list[bytes]:
+    builder = ShardBuilder(len(task.features.columns), task.features.extractor is not None)
+    if sentences:
+        ((_, record),) = PieceEncoder(task.encoder(), identity["seed"], 0, 0, 1).encode(sentences)
+        builder.add({**record, "places": np.arange(len(sentences))})  # in the deal's order, not shuffled
+    return [encode_line(*record) for record in write_shard(builder.finish(), task.features.unigrams.widths, identity)]

@@ -1,0 +1,58 @@
+"""Commands as processes, several at a time; each is a `perceptron` of its own, so one's end is not the others'."""
+
+import os
+import subprocess
+import sys
+import time
+from typing import Callable
+
+from jobs.errors import JobFailed
+from perceptron_core.errors import UserError
+
+PAUSE = 0.05  # seconds between looks at the processes
+MISTAKE = 2  # the exit code of a user's mistake
+
+Command = list[str]  # what stands behind `perceptron`
+
+
+def run_commands(commands: dict[str, Command], jobs: int, logs: str, ended: Callable[[str, float], None]) -> None:
+    """Run the commands by their names, `jobs` at a time; their output goes to a file of that name in `logs`."""
+    os.makedirs(logs, exist_ok=True)
+    waiting = list(commands)
+    running: dict[str, tuple[subprocess.Popen, float]] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                name = waiting.pop(0)
+                running[name] = _start(commands[name], _log(logs, name)), time.monotonic()
+            for name, (process, began) in list(running.items()):
+                if process.poll() is not None:
+                    del running[name]
+                    _check(name, process.returncode, _log(logs, name))
+                    ended(name, time.monotonic() - began)
+            time.sleep(PAUSE)
+    finally:  # a training that is stopped goes on from its last epoch
+        for process, _ in running.values():
+            process.terminate()
+        for process, _ in running.values():
+            process.wait()
+
+
+def _log(logs: str, name: str) -> str:
+    return os.path.join(logs, f"{name}.log")
+
+
+def _start(command: Command, log: str) -> subprocess.Popen:
+    with open(log, "wb") as output:
+        whole = [sys.executable, "-m", "jobs.cli.main", *command]
+        return subprocess.Popen(whole, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+
+
+def _check(name: str, code: int, log: str) -> None:
+    if code == 0:
+        return
+    with open(log, encoding="utf-8", errors="replace") as file:
+        said = file.read().strip().splitlines()
+    last = said[-1].replace("perceptron: ", "", 1) if said else f"it ended with exit code {code}"
+    problem = f"{name}: {last} (all that it said: {log})"
+    raise UserError(problem) if code == MISTAKE else JobFailed(problem)

@@ -1,0 +1,152 @@
+"""All of an experiment, in order: its corpora, its trainings, its table and its figure."""
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from jobs.cli.options import as_arguments
+from jobs.configuration import portable
+from jobs.experiment.clock import CAPTION, Epoch, inputs, seconds_until
+from jobs.experiment.corpora import check_prepared, cut, prepare_dealt
+from jobs.experiment.deals import DEALS
+from jobs.experiment.definition import Cell, Corpus, Experiment
+from jobs.experiment.figure import draw
+from jobs.experiment.grid import Command, run_commands
+from jobs.experiment.png import write_png
+from jobs.experiment.results import Result
+from jobs.experiment.tables import as_csv, as_markdown, entries
+from jobs.plan import Listener
+from jobs.run_dir import RunDir
+from perceptron_core.atomic import written_atomically
+from perceptron_core.task import Task, read_task
+
+
+class Surroundings(NamedTuple):
+    """Where and how the trainings run."""
+
+    output: str
+    jobs: int  # at a time
+    runner: list[str]  # arguments of every `perceptron prepare` and `perceptron train`
+
+
+def run_experiment(experiment: Experiment, where: Surroundings, listener: Listener) -> list[str]:
+    """Train what is not trained yet; the names of the files that show the results."""
+    return _Run(experiment, where, listener).all()
+
+
+class _Run:
+    def __init__(self, experiment: Experiment, where: Surroundings, listener: Listener) -> None:
+        self.experiment, self.where, self.listener = experiment, where, listener
+        self.cells: list[Cell] = list({cell.name: cell for cell in experiment.cells}.values())  # each run once
+        self.tasks: dict[Corpus, Task] = {cell.corpus: read_task(cell.corpus.task) for cell in self.cells}
+
+    def path(self, *names: str) -> str:
+        return os.path.join(self.where.output, *names)
+
+    def run_dir(self, cell: Cell) -> str:
+        return self.path("runs", cell.name)
+
+    def prepared(self, cell: Cell) -> str:
+        return self.path("prepared", cell.prepared_name)
+
+    def all(self) -> list[str]:
+        for folder in ("corpora", "prepared", "runs"):
+            os.makedirs(self.path(folder), exist_ok=True)
+        files = {corpus: cut(corpus, task, self.path("corpora")) for corpus, task in self.tasks.items()}
+        self._prepare(files)
+        self._train()
+        return self._show([Result(cell, _history(self.run_dir(cell))) for cell in self.experiment.cells])
+
+    def _prepare(self, files: dict[Corpus, list[str]]) -> None:
+        """Make the prepared corpora that are not there, each once for all cells that share it."""
+        commands: dict[str, Command] = {}
+        for cell in {cell.prepared_name: cell for cell in self.cells}.values():
+            folder, task, train = self.prepared(cell), self.tasks[cell.corpus], files[cell.corpus]
+            if os.path.exists(folder):
+                check_prepared(folder, cell, task, train)
+            elif cell.deal in DEALS:
+                prepare_dealt(cell, task, train, folder)
+            else:
+                dealing = as_arguments({name: cell.options[name] for name in ("shards", "seed")})
+                command = ["prepare", cell.corpus.task, "--train", *train, "--output", folder, *dealing, "--quiet"]
+                commands[cell.prepared_name] = [*command, *self.where.runner]
+        if commands:
+            self.listener.note(f"preparing {_counted(len(commands), 'corpus', 'corpora')}")
+        run_commands(commands, self.where.jobs, self.path("logs"), lambda name, seconds: None)
+
+    def _train(self) -> None:
+        waiting = {cell.name: cell for cell in self.cells if not self._is_done(cell)}
+        done, count = len(self.cells) - len(waiting), len(self.cells)
+        self.listener.note(
+            f"{_counted(count, 'training', 'trainings')}, {done} done already; {self.where.jobs} at a time"
+        )
+
+        def ended(name: str, seconds: float) -> None:
+            nonlocal done
+            done += 1
+            last = _history(self.run_dir(waiting[name]))[-1]
+            score = f"{last['dev']['name']} {100 * last['dev']['score']:.2f}"
+            epochs = _counted(last["epoch"], "epoch", "epochs")
+            self.listener.note(f"[{done:{len(str(count))}}/{count}] {name}: {epochs}, dev {score}, {seconds:.1f} s")
+
+        commands = {name: self._command(cell) for name, cell in waiting.items()}
+        run_commands(commands, self.where.jobs, self.path("logs"), ended)
+
+    def _command(self, cell: Cell) -> Command:
+        command = ["train", cell.corpus.task, "--prepared", self.prepared(cell), "--dev", *cell.corpus.dev]
+        return [*command, "--run-dir", self.run_dir(cell), *as_arguments(cell.asked), "--quiet", *self.where.runner]
+
+    def _is_done(self, cell: Cell) -> bool:
+        """Whether it ended with the task as it is now; if the task is another one, `perceptron train` says so."""
+        run, task = RunDir(self.run_dir(cell)), json.loads(json.dumps(portable(self.tasks[cell.corpus])))
+        return os.path.exists(run.file("model")) and (run.config() or {}).get("task") == task
+
+    def _show(self, results: Sequence[Result]) -> list[str]:
+        content, name = self.experiment.content, self.experiment.name
+        text = [f"# {content['title']}\n", *([f"Source: {content['source']}.\n"] if "source" in content else [])]
+        written = [self._write("json", json.dumps(_simulation(results), indent=1) + "\n")]
+        if "table" in content:
+            found = entries(self.experiment, results)
+            scores = {result.score_name for result in results}
+            text.append(as_markdown(self.experiment, found, scores.pop() if len(scores) == 1 else "score"))
+            written.append(self._write("csv", as_csv(self.experiment, found)))
+        if "figure" in content:
+            chart = draw(self.experiment, results)
+            svg = self._write("svg", chart.svg())
+            written.append(svg)
+            png = self.path(f"{name}.png")
+            problem = write_png(svg, chart.size(), png)
+            if problem:
+                self.listener.note(problem)
+            else:
+                written.append(png)
+            text.append(f"![{content['title']}]({name}.svg)\n\n{chart.caption}\n")
+        return [self._write("md", "\n".join(text)), *written]
+
+    def _write(self, ending: str, text: str) -> str:
+        path = self.path(f"{self.experiment.name}.{ending}")
+        with written_atomically(path) as file:
+            file.write(text.encode())
+        return path
+
+
+def _history(run_dir: str) -> list[Epoch]:
+    with open(os.path.join(run_dir, "history.jsonl"), encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def _simulation(results: Sequence[Result]) -> dict[str, Any]:
+    """What the clock was computed from, and what it shows."""
+    runs = {
+        result.cell.name: {
+            "epochs": inputs(result.history),
+            "seconds": [round(seconds, 3) for seconds in seconds_until(result.history)],
+        }
+        for result in results
+    }
+    return {"clock": CAPTION, "runs": runs}
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
