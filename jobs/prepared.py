@@ -122,7 +122,7 @@ def prepare(task: Task, files: Sequence[str], shards: int, seed: int, folder: st
     return Prepared(folder, built)
 
 
-def _whole(content: dict[str, Any], built: Iterable[dict[str, Any]], shards: int) -> dict[str, Any]:
+def with_shards(content: dict[str, Any], built: Iterable[dict[str, Any]], shards: int) -> dict[str, Any]:
     """The manifest, once all shards are there."""
     ordered = sorted(built, key=lambda shard: shard["shard"])
     assert [shard["shard"] for shard in ordered] == list(range(shards)), "the job did not build every shard once"
@@ -136,7 +136,7 @@ def _by_client(
     """The reducers' output comes here, and is written from here."""
     with storage_of(folder).new_folder(folder) as local:
         lines = job_lines(MRPrepare, cluster, arguments, [manifest])
-        content = _whole(content, (_write_shard(local, shard) for shard in _shards(lines)), shards)
+        content = with_shards(content, (write_shard_file(local, shard) for shard in _shards(lines)), shards)
         with open(os.path.join(local, MANIFEST), "w", encoding="utf-8") as out:
             json.dump(content, out, indent=1)
     return content
@@ -171,7 +171,7 @@ def _by_reducers(
             name = shard_file(header)
             built.append({**_described(header), "file": name, "sha256": None, **storage.identity(path)})
             storage.move(path, join(hidden, name))
-        content = _whole(content, built, shards)
+        content = with_shards(content, built, shards)
         storage.write(join(hidden, MANIFEST), json.dumps(content, indent=1).encode())
         storage.move(hidden, folder)
         return content
@@ -197,7 +197,7 @@ def _shards(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
             begin = number
 
 
-def _write_shard(folder: str, lines: Sequence[bytes]) -> dict[str, Any]:
+def write_shard_file(folder: str, lines: Sequence[bytes]) -> dict[str, Any]:
     """Write a shard as one gzip member without a time or a name (equal content, equal bytes); what is in it."""
     _, header = decode_line(lines[0])
     name = shard_file(header)

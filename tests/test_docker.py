@@ -32,7 +32,9 @@ _open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
 
 def _output(*command: object, cwd: Path = REPOSITORY) -> str:
-    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, encoding="utf-8")
+    words = [str(word) for word in command]
+    # The time is ample: it is there for an engine that hangs.
+    done = subprocess.run(words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=1800)
     assert done.returncode == 0, f"{command}: {done.stdout[-5000:]}\n{done.stderr[-5000:]}"
     return done.stdout
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from jobs.experiment.deals import DEALS
 from jobs.experiment.definition import Cell, Corpus
-from jobs.prepared import MANIFEST, VERSION, _whole, _write_shard, check_files, data_identity, read_prepared
+from jobs.prepared import MANIFEST, VERSION, check_files, data_identity, read_prepared, with_shards, write_shard_file
 from jobs.storage import open_file, storage_of
 from perceptron_core.atomic import written_atomically
 from perceptron_core.corpus import Sentence
@@ -68,9 +68,9 @@ def prepare_dealt(cell: Cell, task: Task, files: Sequence[str], folder: str) -> 
         for shard, part in enumerate(parts):
             identity = {"shard": shard, "shards": shards, "seed": seed, "features": task.fingerprint}
             lines = _shard_lines(task, [sentences[i] for i in part.tolist()], identity)
-            built.append(_write_shard(local, lines))
+            built.append(write_shard_file(local, lines))
         with open(os.path.join(local, MANIFEST), "w", encoding="utf-8") as out:
-            json.dump(_whole(content, built, shards), out, indent=1)
+            json.dump(with_shards(content, built, shards), out, indent=1)
 
 
 def _shard_lines(task: Task, sentences: Sequence[Sentence], identity: dict) -> list[bytes]:
