@@ -17,7 +17,7 @@ from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.encoding import Encoded
 from perceptron_core.features.feature_set import extracted_key
 from perceptron_core.features.templates import Template, boundary_value, feature_name
-from perceptron_core.kernels import compose_keys
+from perceptron_core.kernels import KeyTable, compose_keys
 from perceptron_core.model import Model
 from perceptron_core.sequence_model import pair_keys, transition_keys
 from perceptron_core.shards import ShardReader
@@ -84,12 +84,22 @@ class _Finder:
             for feature in record["types"][-1]:
                 self._name(extracted_key(feature), extracted_name(feature))
             tables = [table.view() for table in reader.tables]
-            if not self.wanted:
-                continue
             wanted = np.sort(np.fromiter(self.wanted, np.uint64, len(self.wanted)))
+            if not self._occur(wanted, encoded, tables):
+                continue
             for template in self.task.features.templates:
                 self._search_template(template, encoded, tables, types, wanted)
         reader.finish()
+
+    def _occur(self, wanted: np.ndarray, encoded: Encoded, tables: list[Any]) -> bool:
+        """Whether any of the keys is in the block; to ask this is much quicker than to look for it in vain."""
+        unigrams, bigrams = self.task.features.unigrams, self.task.features.bigrams
+        if not len(wanted) or len(bigrams.seeds) or not len(unigrams.seeds):
+            return bool(len(wanted) and len(bigrams.seeds))
+        asked = KeyTable()
+        asked.intern(wanted)
+        keys = compose_keys(unigrams, encoded.lengths, encoded.ids, tables)[1]
+        return bool((asked.find(keys) >= 0).any())
 
     def _search_template(
         self, template: Template, encoded: Encoded, tables: list[Any], types: list[list[str]], wanted: np.ndarray
