@@ -5,6 +5,7 @@ epoch's compute is what its slowest mapper and its reducers worked, by their own
 """
 
 import contextlib
+import glob
 import os
 import shutil
 import subprocess
@@ -98,7 +99,7 @@ def _cat(bench: Bench, number: int) -> Measurement:
         for part in range(SHARDS):
             (inputs / f"part-{part}").write_text("a\tb\n")
         measure(["hadoop", "fs", "-put", inputs, "hdfs:///bench/cat"])
-    (jar,) = Path(os.environ["HADOOP_HOME"]).rglob("hadoop-streaming-*.jar")
+    jar = glob.glob(os.path.join(os.environ["HADOOP_HOME"], "**", "hadoop-streaming-*.jar"), recursive=True)[0]
     flags = ["-D", f"mapreduce.job.reduces={REDUCERS}"]
     paths = ["-input", "hdfs:///bench/cat", "-output", f"hdfs:///bench/out-{number}"]
     return measure(["hadoop", "jar", jar, *flags, *paths, "-mapper", "cat", "-reducer", "cat"])

@@ -39,12 +39,12 @@ def main(folder: str, task_path: str, epochs: str, mixing: str) -> None:
 
 
 def _end(before: Rows, step: Rows) -> Rows:
-    """A shard's non-zero weights after the epoch."""
+    """A shard's non-zero weights after the epoch, and their lags."""
     union, (old, new) = unite([before, step])
     weight = spread(old, before.values["weight"], len(union.labels))
     weight[new] = step.values["weight"]
-    rows = drop_zeros(union.with_values(weight=weight.astype(np.float32)))
-    return rows.with_values(**rows.values, lag=np.zeros(len(rows.labels)))
+    lag = spread(new, step.values["lag"], len(union.labels))
+    return drop_zeros(union.with_values(weight=weight.astype(np.float32), lag=lag))
 
 
 def _of_shard(rows: Rows, epoch: ShardEpoch, labels: list[str]) -> Rows:
