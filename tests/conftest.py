@@ -218,3 +218,15 @@ def hadoop(tmp_path_factory) -> Iterator[Hadoop]:
             yield cluster
     finally:
         cluster.cluster("down")
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[str]:
+    """The address of a simulated AWS, with nothing in it."""
+    from moto.server import ThreadedMotoServer  # only now: it takes a second to load
+
+    server = ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()

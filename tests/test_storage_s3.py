@@ -11,7 +11,6 @@ from typing import Any, Callable
 
 import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from jobs.storage import base_name, is_remote, open_file, parent, storage_of
 from jobs.storage.lease import Lease
@@ -25,20 +24,11 @@ EPOCH = f"{RUN}/epoch-0007"
 FILES = {"weights": b"\x00" * 1000, "stats.json": b'{"\xe6\x97\xb6": 1}', "empty": b""}
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    server = ThreadedMotoServer(port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
-
-
 @pytest.fixture
-def s3(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def s3(aws: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """boto3's own client, by whose hand the tests look and meddle; the bucket `shelf` is empty."""
     for name, value in {
-        "AWS_ENDPOINT_URL_S3": server,
+        "AWS_ENDPOINT_URL_S3": aws,
         "AWS_ACCESS_KEY_ID": "tester",
         "AWS_SECRET_ACCESS_KEY": "secret",
         "AWS_DEFAULT_REGION": "us-east-1",

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import Callable, NamedTuple
 from xml.sax.saxutils import escape
 
+from jobs.report.charts import ticks
+
 Point = tuple[float, float]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f5539", "#6a4c93")
@@ -75,7 +77,7 @@ class Chart(NamedTuple):
 def _drawn(panel: Panel, left: int, top: int, colours: dict[str, str], reference: str) -> list[str]:
     points = [point for line in panel.lines.values() for point in line] or [(1.0, 0.0)]
     xs, ys = [x for x, _ in points], [y for _, y in points]
-    y_ticks = ticks(0.0 if panel.from_zero else min(ys), max(ys))
+    y_ticks = ticks(0.0 if panel.from_zero else min(ys), max(ys), 5)
     x_ticks = list(panel.x_ticks) or (log_ticks(min(xs), max(xs)) if panel.log_x else inner_ticks(min(xs), max(xs)))
     scale: Callable[[float], float] = math.log if panel.log_x else float
     first, last = scale(min(xs)), scale(max(xs))
@@ -135,16 +137,6 @@ def _legend(colours: dict[str, str], reference: str, width: int) -> list[str]:
         parts.append(_text(x + 30, y, name, size=11))
         x += needed
     return parts
-
-
-def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Round numbers, 1, 2 or 5 times a power of ten apart, from at or below `low` to at or above `high`."""
-    if high - low < 1e-6:
-        low, high = low - 1, high + 1
-    rough = (high - low) / most
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
-    return [round(i * step, 10) for i in range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)]
 
 
 def inner_ticks(low: float, high: float) -> list[float]:

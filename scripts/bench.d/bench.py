@@ -1,6 +1,7 @@
 """What every benchmark works with: the corpora, the rivals, a folder to write in, and measuring in turns."""
 
 import json
+import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -61,7 +62,8 @@ class Bench:
         return measure([PERCEPTRON, *arguments])
 
     def train(self, task: Path, run: Path, epochs: int, *options: object) -> Measurement:
-        """`perceptron train` for exactly so many epochs."""
+        """`perceptron train` from the beginning, for exactly so many epochs."""
+        shutil.rmtree(run, ignore_errors=True)
         taken = self.perceptron(
             "train", task, "--run-dir", run, "--epochs", epochs, "--stop-threshold", 0, "--quiet", *options
         )

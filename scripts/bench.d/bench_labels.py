@@ -4,7 +4,6 @@ OpenNLP decides token by token and gets the tag before as an attribute. NLTK has
 longer, so it trains for fewer epochs; both are stated.
 """
 
-import shutil
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Optional
@@ -34,12 +33,9 @@ def run(bench: Bench) -> Outcome:
     write(part, islice(every(bench.corpus("brown/train.txt.gz"), STEP), SENTENCES))
     task, ours, tagged = CONFIGS / "pos.yaml", bench.scratch / "labels-run", bench.scratch / "labels-tagged.txt"
 
-    def train_ours(turn: int) -> Measurement:
-        shutil.rmtree(ours, ignore_errors=True)
-        return bench.train(task, ours, EPOCHS, "--train", part)
-
     rivals = _rivals(bench, part, dev, tagged)
-    taken = bench.alternate({"ours": train_ours, **{name: rival.train for name, rival in rivals.items()}})
+    sides: dict[str, Side] = {"ours": lambda turn: bench.train(task, ours, EPOCHS, "--train", part)}
+    taken = bench.alternate({**sides, **{name: rival.train for name, rival in rivals.items()}})
     bench.perceptron("predict", ours, dev, "--output", tagged)
     our_accuracy, rows = bench.score(tagged), []
     for name, rival in rivals.items():

@@ -1,9 +1,6 @@
 """memory: the peak of training on all of Brown's training part, against CRFsuite."""
 
-import shutil
-
 from bench import CONFIGS, Bench, Goal, Row, raw
-from measure import Measurement
 from results import Outcome
 
 EPOCHS = 3  # memory no longer grows after the first
@@ -13,13 +10,9 @@ def run(bench: Bench) -> Outcome:
     task, corpus = CONFIGS / "pos.yaml", bench.corpus("brown/train.txt.gz")
     features, model, ours = bench.features(task), bench.scratch / "memory.crfsuite", bench.scratch / "memory-run"
 
-    def train_ours(turn: int) -> Measurement:
-        shutil.rmtree(ours, ignore_errors=True)
-        return bench.train(task, ours, EPOCHS, "--train", corpus)
-
     taken = bench.alternate(
         {
-            "ours": train_ours,
+            "ours": lambda turn: bench.train(task, ours, EPOCHS, "--train", corpus),
             "CRFsuite": lambda turn: bench.process("crfsuite_process", "train", features, corpus, model, EPOCHS),
         }
     )

@@ -1,9 +1,6 @@
 """train: file to model file, CoNLL-2000, 10 epochs, interpreter start and all, against python-crfsuite."""
 
-import shutil
-
 from bench import HERE, Bench, Goal, Row, raw
-from measure import Measurement
 from results import Outcome
 
 EPOCHS = 10
@@ -14,13 +11,9 @@ def run(bench: Bench) -> Outcome:
     test = bench.corpus("conll2000/test.txt.gz")
     features, model, ours = bench.features(task), bench.scratch / "train.crfsuite", bench.scratch / "train-run"
 
-    def train_ours(turn: int) -> Measurement:
-        shutil.rmtree(ours, ignore_errors=True)
-        return bench.train(task, ours, EPOCHS, "--train", corpus)
-
     taken = bench.alternate(
         {
-            "ours": train_ours,
+            "ours": lambda turn: bench.train(task, ours, EPOCHS, "--train", corpus),
             "CRFsuite": lambda turn: bench.process("crfsuite_process", "train", features, corpus, model, EPOCHS),
         }
     )

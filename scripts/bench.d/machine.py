@@ -5,7 +5,7 @@ import platform
 import re
 import sys
 
-from perceptron_core.kernels import COMPILED, kernel
+from perceptron_core.kernels import COMPILED
 
 SIMD = ("sse2", "sse4_1", "avx", "avx2", "fma", "avx512f", "asimd", "sve")  # of x86 and of ARM
 
@@ -27,15 +27,10 @@ def describe() -> dict[str, object]:
         "memory_gb": round(memory / 2**30, 1),
         "load": round(os.getloadavg()[0], 1),
         "simd": [flag for flag in SIMD if flag in present],
-        "kernel": simd_level() if COMPILED else "reference (not compiled)",
+        "kernel": "compiled for the baseline" if COMPILED else "reference (not compiled)",
         "system": f"{platform.system()} {platform.release()}",
         "python": sys.version.split()[0],
     }
-
-
-def simd_level() -> str:
-    """The vector instructions that the kernel uses, if it chooses at run time; else it has the family's baseline."""
-    return str(getattr(kernel, "SIMD_LEVEL", "baseline")).lower()
 
 
 def sentence(described: dict[str, object]) -> str:

@@ -22,7 +22,6 @@ import boto3
 import pytest
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.emr.models import emr_backends
-from moto.server import ThreadedMotoServer
 
 from jobs.storage.s3 import connect_by
 
@@ -216,31 +215,22 @@ class World(NamedTuple):
                 self.s3.put_object(Bucket="shelf", Key=f"run/{path.relative_to(folder)}", Body=path.read_bytes())
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    server = ThreadedMotoServer(port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
-
-
 @pytest.fixture
-def world(server: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def world(aws: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dist").mkdir()
     (tmp_path / "dist" / WHEEL).write_bytes(b"a wheel")
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", boto3.Session())
-    s3 = boto3.client("s3", endpoint_url=server)
+    s3 = boto3.client("s3", endpoint_url=aws)
     s3.create_bucket(Bucket="shelf")
     for name in ("train.txt", "dev.txt"):
         s3.put_object(Bucket="shelf", Key=f"corpus/{name}", Body=(corpus / name).read_bytes())
-    world = World(s3, Emr(s3), tmp_path / "mrjob.conf", server)
+    world = World(s3, Emr(s3), tmp_path / "mrjob.conf", aws)
     world.on_request("RunJobFlow", world.emr.created.append)
     world.configure()
-    connect_by(endpoint_url=server)  # for a test that looks there itself
+    connect_by(endpoint_url=aws)  # for a test that looks there itself
     world.emr.start()
     yield world
     world.emr.done.set()

@@ -1,0 +1,55 @@
+"""Charts, and their pictures."""
+
+import struct
+import xml.etree.ElementTree as ET
+
+from jobs.experiment import png
+from jobs.experiment.chart import LINE, Chart, Panel, log_ticks, ticks
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_the_figure_has_a_panel_a_number_of_shards_and_the_baseline_in_each(done):
+    output, _ = done
+    drawn = ET.parse(output / "grid.svg").getroot()
+    texts = [text.text for text in drawn.iter(f"{SVG}text")]
+    assert drawn.find(f"{SVG}title").text == "Tiny <grid>" and any("A paper & its Fig. 1" in text for text in texts)
+    for shards in (1, 3):
+        assert f"phrases, shards {shards}: training errors (sentences)" in texts
+        assert f"phrases, shards {shards}: dev F1, averaged weights" in texts
+    assert texts.count("serial") == texts.count("row") == 1 + 4, "in the legend, and at the end of a line in each panel"
+
+
+def test_labels_and_points_stay_inside_and_apart():
+    lines = {f"line {i}": [(x, 50 + i * 1e-3) for x in (1.0, 10.0, 100.0)] for i in range(12)}
+    chart = Chart(
+        "t", "words " * 60, [Panel("p", "x", lines, log_x=True), Panel("q", "x", {"one": [(3.0, 1.0)]})], "one"
+    )
+    drawn, (width, height) = ET.fromstring(chart.svg()), chart.size()
+    for mark in drawn.iter(f"{SVG}circle"):
+        assert 0 < float(mark.get("cx")) < width and 0 < float(mark.get("cy")) < height
+    ends = [t for t in drawn.iter(f"{SVG}text") if (t.text or "").startswith("line ") and t.get("fill") != "#333333"]
+    places = sorted(float(text.get("y")) for text in ends)
+    assert len(places) == 12 and min(b - a for a, b in zip(places, places[1:])) >= LINE - 0.2
+    assert places[0] > 0 and places[-1] < height
+
+
+def test_ticks_are_round_and_cover_what_is_drawn():
+    assert ticks(0, 4.7, 5) == [0, 1, 2, 3, 4, 5] and ticks(88.1, 90.3, 5) == [88, 88.5, 89, 89.5, 90, 90.5]
+    assert log_ticks(0.05, 2.5) == [0.05, 0.1, 0.2, 0.5, 1, 2] and log_ticks(1.2, 1.7) == [1.2, 1.7]
+
+
+def test_a_png_is_drawn_where_a_program_can_and_missed_in_a_sentence_where_not(monkeypatch, tmp_path):
+    chart = Chart("t", "", [Panel("p", "x", {"line": [(1.0, 1.0), (2.0, 3.0)]})])
+    (tmp_path / "chart.svg").write_text(chart.svg(), encoding="utf-8")
+    svg, picture = str(tmp_path / "chart.svg"), tmp_path / "chart.png"
+    problem = png.write_png(svg, chart.size(), str(picture))
+    if problem is None:
+        data = picture.read_bytes()
+        assert data[:8] == b"\x89PNG\r\n\x1a\n"
+        assert struct.unpack(">II", data[16:24]) == tuple(png.SCALE * side for side in chart.size())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert png.write_png(svg, chart.size(), str(picture)) == (
+        f"no PNG: neither rsvg-convert nor chromium is on the PATH; the figure is {svg}"
+    )
+    assert not picture.exists(), "no older picture stays beside a newer figure"
