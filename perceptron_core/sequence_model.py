@@ -10,8 +10,10 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.growing import GrowingArray
 from perceptron_core.hashing import hash_string, mix_array
 from perceptron_core.kernels import DENSE_LABELS, KeyTable, SequenceKernel, WeightRows
+from perceptron_core.occurrences import FeatureSteps
 from perceptron_core.rows import Rows, find_keys, from_entries, interleave, select
 from perceptron_core.settings import Settings
 
@@ -30,9 +32,11 @@ class FeatureBlock(NamedTuple):
 class FeatureNumbers:
     """The numbers of the features met so far; outlives an epoch where the shard stays in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps: Optional[FeatureSteps] = None) -> None:
         self.emissions = KeyTable()
         self.pairs = KeyTable()
+        self.steps = steps
+        self._emission_steps, self._pair_steps = GrowingArray(np.float64), GrowingArray(np.float64)
         self._order = np.zeros(0, np.int32)
 
     def order_of_emissions(self) -> np.ndarray:
@@ -40,6 +44,19 @@ class FeatureNumbers:
         if len(self._order) != len(self.emissions):
             self._order = np.argsort(self.emissions.keys()).astype(np.int32)
         return self._order
+
+    def steps_of_emissions(self) -> Optional[np.ndarray]:
+        """By number; None if every step is 1."""
+        return self._steps_of(self.emissions, self._emission_steps)
+
+    def steps_of_pairs(self) -> Optional[np.ndarray]:
+        return self._steps_of(self.pairs, self._pair_steps)
+
+    def _steps_of(self, table: KeyTable, known: GrowingArray) -> Optional[np.ndarray]:
+        if self.steps is None:
+            return None
+        known.extend(self.steps.of(table.keys(len(known))))
+        return known.view()
 
     def number(self, lengths: np.ndarray, gold: np.ndarray, features: FeatureKeys) -> FeatureBlock:
         return FeatureBlock(
@@ -114,6 +131,7 @@ class SequenceModel:
         known, known_pairs = len(self.numbers.emissions), len(self.numbers.pairs)
         if known > self._fetched:
             self.emissions.reserve(known)
+            self.emissions.steps = self.numbers.steps_of_emissions()
             if self._fetched == 0 and len(self.weights.keys) < 2 * known:
                 # most of the model is wanted: walk through the model instead of looking up every key
                 self._load(self.emissions, self.numbers.emissions.find(self.weights.keys), self.weights)
@@ -123,6 +141,8 @@ class SequenceModel:
         if known_pairs > self._fetched_pairs:
             size = len(self.labels)
             self.pairs.reserve(known_pairs * size)
+            self.pairs.steps = self.numbers.steps_of_pairs()
+            self.pairs.rows_a_step = size
             keys = pair_keys(self.numbers.pairs.keys(self._fetched_pairs), self.labels)
             self._look_up(self.pairs, keys, self._fetched_pairs * size)
             self._fetched_pairs = known_pairs
