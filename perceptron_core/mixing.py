@@ -20,7 +20,7 @@ moved the weight, as if each of them had seen all that there is to see about it;
 feature, needed an update, and left this label's weight alone. They keep serial training's pace, but no theorem stands
 behind them: three instances on three shards are enough for them to go round in a circle for ever
 (tests/theorems/test_no_theorem.py). For *uniform*, *errors* and *examples* Theorem 3 of the paper holds: on separable
-data their errors end. So the others fall back on *uniform*, for good, once FALL_BACK_AFTER epochs have brought no new
+data their errors end. So these fall back on *uniform*, for good, once FALL_BACK_AFTER epochs have brought no new
 minimum of errors (`mixing_now`). That is certain to happen where they do not separate, since a minimum of whole
 numbers ≥ 0 cannot improve for ever; and from then on the theorem holds, from the weights of that epoch instead of
 from zero: Σ Σ μ k ≤ R²/γ² + 2‖w₀‖/γ.

@@ -52,7 +52,7 @@ cdef class WeightRows:
         self.width = (labels + 7) // 8 * 8
         self.words = (labels + 63) // 64
         self.dense_from = dense_from
-        self.rows_a_step = 1
+        self.steps, self.rows_a_step = None, 1
 
     def __dealloc__(self):
         free(self.row_of)
