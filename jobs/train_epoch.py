@@ -80,7 +80,8 @@ class MRTrainEpoch(Job):
     def feature_steps(self) -> Optional[FeatureSteps]:
         if self.options.occurrences is None:
             return None
-        return FeatureSteps(read_model(self.options.occurrences).rows, len(self.config["chosen_shards"]))
+        counts = read_model(self.options.occurrences).rows
+        return FeatureSteps(counts.keys, counts.values["shards"], len(self.config["chosen_shards"]))
 
     def mapper(self, kind: str, record: dict[str, Any]) -> None:
         if self.error is not None:

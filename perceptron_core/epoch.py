@@ -64,7 +64,8 @@ class ShardEpoch:
         self.progress = progress
         self.keep = keep or settings.local_epochs > 1
         self.reader = ShardReader(task.features, task.fingerprint, labels)
-        self.numbers = FeatureNumbers(steps)
+        self.steps = steps
+        self.numbers = FeatureNumbers()
         self.model: Optional[SequenceModel] = None  # made when the features' numbers are known to be new or resident
         self.blocks: list[FeatureBlock] = []
         self.stats = EpochStats()
@@ -83,7 +84,10 @@ class ShardEpoch:
             self._train(block)
 
     def _number(self, encoded: Encoded) -> FeatureBlock:
-        return self.numbers.number(encoded.lengths, encoded.labels, self.reader.keys(encoded))
+        block = self.numbers.number(encoded.lengths, encoded.labels, self.reader.keys(encoded))
+        if self.steps is not None:
+            self.numbers.look_up_steps(self.steps)
+        return block
 
     def _the_model(self) -> SequenceModel:
         if self.model is None:

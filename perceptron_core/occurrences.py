@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from perceptron_core.kernels import KeyTable
-from perceptron_core.rows import Rows, find_keys
+from perceptron_core.rows import Rows
 from perceptron_core.shards import ShardReader
 
 
@@ -49,13 +49,17 @@ def count_shards(shards: Sequence[Rows]) -> Rows:
 
 
 class FeatureSteps(NamedTuple):
-    counts: Rows  # as `count_shards` gives them
+    """What `count_shards` gives, as two columns, so that the rest of the rows need not stay in memory."""
+
+    keys: np.ndarray
+    counts: np.ndarray
     shards: int  # S
 
     def of(self, keys: np.ndarray) -> np.ndarray:
         """The step of each key."""
-        found = find_keys(self.counts, keys)
+        at = np.searchsorted(self.keys, keys)
+        there = at < len(self.keys)
+        there[there] = self.keys[at[there]] == keys[there]
         steps = np.ones(len(keys))
-        there = found >= 0
-        steps[there] = self.shards / self.counts.values["shards"][found[there]]
+        steps[there] = self.shards / self.counts[at[there]]
         return steps

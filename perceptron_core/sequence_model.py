@@ -32,11 +32,10 @@ class FeatureBlock(NamedTuple):
 class FeatureNumbers:
     """The numbers of the features met so far; outlives an epoch where the shard stays in memory."""
 
-    def __init__(self, steps: Optional[FeatureSteps] = None) -> None:
+    def __init__(self) -> None:
         self.emissions = KeyTable()
         self.pairs = KeyTable()
-        self.steps = steps
-        self._emission_steps, self._pair_steps = GrowingArray(np.float64), GrowingArray(np.float64)
+        self.emission_steps, self.pair_steps = GrowingArray(np.float64), GrowingArray(np.float64)  # if they are not 1
         self._order = np.zeros(0, np.int32)
 
     def order_of_emissions(self) -> np.ndarray:
@@ -45,18 +44,10 @@ class FeatureNumbers:
             self._order = np.argsort(self.emissions.keys()).astype(np.int32)
         return self._order
 
-    def steps_of_emissions(self) -> Optional[np.ndarray]:
-        """By number; None if every step is 1."""
-        return self._steps_of(self.emissions, self._emission_steps)
-
-    def steps_of_pairs(self) -> Optional[np.ndarray]:
-        return self._steps_of(self.pairs, self._pair_steps)
-
-    def _steps_of(self, table: KeyTable, known: GrowingArray) -> Optional[np.ndarray]:
-        if self.steps is None:
-            return None
-        known.extend(self.steps.of(table.keys(len(known))))
-        return known.view()
+    def look_up_steps(self, steps: FeatureSteps) -> None:
+        """Those of the features that were numbered since the last call."""
+        self.emission_steps.extend(steps.of(self.emissions.keys(len(self.emission_steps))))
+        self.pair_steps.extend(steps.of(self.pairs.keys(len(self.pair_steps))))
 
     def number(self, lengths: np.ndarray, gold: np.ndarray, features: FeatureKeys) -> FeatureBlock:
         return FeatureBlock(
@@ -131,7 +122,8 @@ class SequenceModel:
         known, known_pairs = len(self.numbers.emissions), len(self.numbers.pairs)
         if known > self._fetched:
             self.emissions.reserve(known)
-            self.emissions.steps = self.numbers.steps_of_emissions()
+            if len(self.numbers.emission_steps):
+                self.emissions.steps = self.numbers.emission_steps.view()
             if self._fetched == 0 and len(self.weights.keys) < 2 * known:
                 # most of the model is wanted: walk through the model instead of looking up every key
                 self._load(self.emissions, self.numbers.emissions.find(self.weights.keys), self.weights)
@@ -141,8 +133,8 @@ class SequenceModel:
         if known_pairs > self._fetched_pairs:
             size = len(self.labels)
             self.pairs.reserve(known_pairs * size)
-            self.pairs.steps = self.numbers.steps_of_pairs()
-            self.pairs.rows_a_step = size
+            if len(self.numbers.pair_steps):
+                self.pairs.steps, self.pairs.rows_a_step = self.numbers.pair_steps.view(), size
             keys = pair_keys(self.numbers.pairs.keys(self._fetched_pairs), self.labels)
             self._look_up(self.pairs, keys, self._fetched_pairs * size)
             self._fetched_pairs = known_pairs

@@ -74,25 +74,25 @@ def test_steps_are_the_shards_by_those_that_have_the_feature(shards: list[set[in
     assert dict(zip(counts.keys.tolist(), counts.values["shards"].tolist())) == {
         key: count for key, count in having.items() if 0 < count < len(shards)
     }
-    steps = FeatureSteps(counts, len(shards)).of(np.array(KEYS, np.uint64))
+    steps = FeatureSteps(counts.keys, counts.values["shards"], len(shards)).of(np.array(KEYS, np.uint64))
     assert steps.tolist() == [len(shards) / (having[key] or len(shards)) for key in KEYS]
 
 
 def test_steps_grow_with_the_features_that_are_met() -> None:
-    steps = FeatureSteps(count_shards([keys_of(KEYS[:2]), keys_of(KEYS[1:4]), keys_of(KEYS[3:])]), 3)
-    numbers = FeatureNumbers(steps)
+    counts = count_shards([keys_of(KEYS[:2]), keys_of(KEYS[1:4]), keys_of(KEYS[3:])])
+    steps, numbers = FeatureSteps(counts.keys, counts.values["shards"], 3), FeatureNumbers()
 
     def meet(*keys: int) -> None:
         starts, none = np.array([0, len(keys)], np.int32), np.zeros(0, np.uint64)
         features = FeatureKeys(starts, np.array(keys, np.uint64), np.zeros(2, np.int32), none)
         numbers.number(np.array([1], np.int32), np.zeros(1, np.int32), features)
+        numbers.look_up_steps(steps)
 
     meet(2**63, 1)
-    assert numbers.steps_of_emissions().tolist() == [3 / 2, 3]
+    assert numbers.emission_steps.view().tolist() == [3 / 2, 3]
     meet(1, 7, 2**33, 2**63, 99)
-    assert numbers.steps_of_emissions().tolist() == [3 / 2, 3, 3 / 2, 3, 1]  # 99 is in no count, so in all shards
-    assert numbers.steps_of_pairs().tolist() == []
-    assert FeatureNumbers().steps_of_emissions() is None
+    assert numbers.emission_steps.view().tolist() == [3 / 2, 3, 3 / 2, 3, 1]  # 99 is in no count, so in all shards
+    assert len(numbers.pair_steps) == 0
 
 
 @pytest.fixture(scope="module")
