@@ -33,6 +33,7 @@ from perceptron_core.held_out import HeldOut
 from perceptron_core.mixing import FALL_BACK_AFTER, MIXINGS, add_average, apply, averaged_rows, mixing_now
 from perceptron_core.model import Model
 from perceptron_core.predictor import choose_weights
+from perceptron_core.relevance import relevant
 from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record
 from perceptron_core.settings import Settings
 from perceptron_core.stopping import reason_to_stop
@@ -164,7 +165,7 @@ class _Training:
             "updates": totals["updates"],
             "tokens": totals["tokens"],
             "wrong_tokens": totals["wrong_tokens"],
-            "weights": len(weights.rows.labels),
+            "weights": len(relevant(weights.rows, self.settings.min_updates).labels),
             "shuffled": job.shuffled,
             "shards": job.by_shard(),
             "mixing": mixing,
@@ -244,10 +245,11 @@ class _Training:
     def _dev_scores(self, weights: Model, average: Optional[Model]) -> dict[str, Any]:
         """The score of the last weights, of the averaged ones, and the one that decides which epoch is best."""
         assert self.held_out is not None
-        last = self.held_out.score(self.labels, self.settings, weights.rows)
+        least = self.settings.min_updates
+        last = self.held_out.score(self.labels, self.settings, relevant(weights.rows, least))
         scores: dict[str, Any] = {"name": last.headline_name, "last": round(last.headline(), 6)}
         if average is not None:
-            rows = averaged_rows(weights.rows, average.rows, average.epochs)
+            rows = relevant(averaged_rows(weights.rows, average.rows, average.epochs), least)
             rows = rows.with_values(weight=rows.values["averaged"])
             scores["averaged"] = round(self.held_out.score(self.labels, self.settings, rows).headline(), 6)
         scores["score"] = scores.get("averaged", scores["last"])

@@ -111,6 +111,7 @@ def run_train(arguments: Arguments, task: Task) -> None:
             update=arguments.update,
             local_epochs=arguments.local_epochs,
             average=arguments.average,
+            min_updates=arguments.min_updates,
         ),
         mixing=arguments.mixing,
         subsample=arguments.subsample,
@@ -247,7 +248,7 @@ def run_import(arguments: Arguments, task: Task) -> None:
     settings = Settings(
         transitions=task.record["transitions"], start_stop=task.record["start_stop"], **decoding
     ).check()
-    model = Model("model", portable(task), weights.labels, settings._asdict(), weights.rows, names=weights.names)
+    model = Model("model", portable(task), weights.labels, settings.record(), weights.rows, names=weights.names)
     write_model(arguments.output, model)
 
 

@@ -117,6 +117,14 @@ def _train(parser: argparse.ArgumentParser) -> None:
         default="standard",
         help="which prefix of a wrong sentence to update on",
     )
+    how.add_argument(
+        "--min-updates",
+        type=positive,
+        default=1,
+        metavar="K",
+        help="a feature scores once it has taken part in K updates; the model holds such features alone (default 1: "
+        "all that were ever updated)",
+    )
     stop = parser.add_argument_group("stopping")
     stop.add_argument("--epochs", type=positive, default=10, metavar="N", help="at most N epochs (default 10)")
     stop.add_argument(
