@@ -24,6 +24,7 @@ def find_corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> Prepared
             ("features", plan.task.fingerprint, corpus.content["features"]),
             ("shards", plan.shards, len(corpus.shards)),
             ("seed", plan.seed, corpus.content["seed"]),
+            ("min-count", plan.min_count, corpus.content.get("min_count", 1)),
         ):
             if wanted not in (None, is_there):
                 raise UserError(
@@ -33,16 +34,19 @@ def find_corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> Prepared
         return corpus
     shards = plan.shards or 1
     seed = 1 if plan.seed is None else plan.seed
+    min_count = plan.min_count or 1
     if run.storage.exists(run.file("prepared")):
         corpus = read_prepared(run.file("prepared"))
-        wanted = {"features": plan.task.fingerprint, "seed": seed, "data": data_identity(plan.train)}
-        same = all(corpus.content[name] == value for name, value in wanted.items()) and len(corpus.shards) == shards
+        wanted: dict[str, Any] = {"features": plan.task.fingerprint, "seed": seed, "data": data_identity(plan.train)}
+        wanted["min_count"] = min_count if min_count > 1 else None
+        same = all(corpus.content.get(name) == value for name, value in wanted.items())
+        same = same and len(corpus.shards) == shards
         if same or run.config() is not None:  # the configuration's comparison says what is different
             check_intact(corpus)
             return corpus._replace(content={**corpus.content, **wanted, "wanted_shards": shards})
         run.storage.remove(run.file("prepared"))
     listener.step("prepare", 0)
-    return prepare(plan.task, plan.train, shards, seed, run.file("prepared"), plan.cluster)
+    return prepare(plan.task, plan.train, shards, seed, run.file("prepared"), plan.cluster, min_count)
 
 
 def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[str, Any], Model]:

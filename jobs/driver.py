@@ -190,6 +190,8 @@ class _Training:
         arguments = ["--config", self.plan.cluster.file(self.run.file("config.json"))]
         arguments += ["--weights", self.plan.cluster.file(join(self.run.epoch_dir(epoch - 1), "weights"))]
         arguments += ["--epoch", str(epoch), "--ranges", str(ranges), "--mixing", mixing]
+        if self.corpus.kept_path():
+            arguments += ["--kept", self.plan.cluster.file(self.corpus.kept_path())]
         if inline:
             arguments.append("--keep-shards")
         done = self._show_progress(epoch, inline)

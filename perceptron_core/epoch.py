@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
 from perceptron_core.features.encoding import Encoded
+from perceptron_core.features.rare import keep_only
+from perceptron_core.kernels import KeyTable
 from perceptron_core.rows import Rows
 from perceptron_core.sequence_model import FeatureBlock, FeatureNumbers, SequenceModel
 from perceptron_core.settings import Settings
@@ -57,7 +59,9 @@ class ShardEpoch:
         weights: Rows,
         keep: bool = False,
         progress: Callable[[int], None] = lambda sentences: None,
+        kept: Optional[KeyTable] = None,
     ) -> None:
+        self.kept = kept  # the features that are not too rare; None: all
         self.settings = settings
         self.progress = progress
         self.keep = keep or settings.local_epochs > 1
@@ -84,7 +88,10 @@ class ShardEpoch:
             self._train(block)
 
     def _number(self, encoded: Encoded) -> FeatureBlock:
-        return self.numbers.number(encoded.lengths, encoded.labels, self.reader.keys(encoded))
+        features = self.reader.keys(encoded)
+        if self.kept is not None:
+            features = keep_only(features, self.kept)
+        return self.numbers.number(encoded.lengths, encoded.labels, features)
 
     def _train(self, block: FeatureBlock) -> None:
         if self.model is None:

@@ -77,12 +77,15 @@ def run_prepare(arguments: Arguments, task: Task) -> None:
     _require(arguments, "train", "output")
     terminal = Terminal(arguments.quiet)
     with _cluster(arguments, "prepare") as cluster:
-        made = prepare(task, arguments.train, arguments.shards, arguments.seed, arguments.output, cluster)
+        options = (arguments.shards, arguments.seed, arguments.output, cluster, arguments.min_count)
+        made = prepare(task, arguments.train, *options)
     content = made.content
     terminal.note(
         f"{content['sentences']:,} sentences, {content['tokens']:,} tokens, {len(made.labels())} labels "
         f"in {len(made.shards)} shards: {arguments.output}"
     )
+    if made.kept_path():
+        terminal.note(f"{content['kept']['features']:,} features occur on {content['min_count']} tokens or more")
     if made.remark():
         terminal.note(made.remark())
 
@@ -103,6 +106,7 @@ def run_train(arguments: Arguments, task: Task) -> None:
         dev=arguments.dev or (),
         shards=arguments.shards,
         seed=arguments.seed,
+        min_count=arguments.min_count,
         settings=Settings(
             learner=arguments.learner,
             aggressiveness=arguments.aggressiveness,

@@ -4,7 +4,6 @@ Their argument needs no order of the examples, so it carries over to what mixing
 feature adds to its count, of which there are K times the features at most; any other is the ordinary perceptron's.
 """
 
-import itertools
 from typing import Any
 
 import pytest
@@ -12,13 +11,12 @@ import pytest
 ROUNDING = 1e-5
 
 
-@pytest.mark.parametrize("min_updates", [2, 5])
-@pytest.mark.parametrize(("shards", "mixing"), [(1, "row"), *itertools.product((2, 3), ("uniform", "errors", "row"))])
-def test_separable_data_are_separated(generated: Any, learn: Any, shards: int, mixing: str, min_updates: int) -> None:
+@pytest.mark.parametrize(("shards", "mixing"), [(1, "row"), (2, "uniform"), (3, "errors"), (3, "row")])
+def test_separable_data_are_separated(generated: Any, learn: Any, shards: int, mixing: str) -> None:
     slower = 0
     for problem in generated:
         options = ("--shards", shards, "--mixing", mixing)
-        training = learn(problem, *options, "--min-updates", min_updates)
+        training = learn(problem, *options, "--min-updates", 3)
         assert "stopped: the training set is separated" in training.said
         deltas, _ = problem.constraints()
         assert (deltas @ training.weights >= -ROUNDING).all()  # with the relevant features alone: those of the model
