@@ -27,7 +27,7 @@ from jobs.runners import run_job
 from jobs.storage import join, open_file
 from jobs.storage.base import NotOurs
 from jobs.train_epoch import REDUCER, RESIDENT, MRTrainEpoch
-from perceptron_core import residency
+from perceptron_core import history, residency
 from perceptron_core.errors import UserError
 from perceptron_core.held_out import HeldOut
 from perceptron_core.mixing import FALL_BACK_AFTER, MIXINGS, add_average, apply, averaged_rows, mixing_now
@@ -47,6 +47,7 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     if plan.mixing not in MIXINGS:
         raise UserError(f"mixing: {plan.mixing!r} is not known; choose one of {', '.join(MIXINGS)}")
     plan.settings.check()
+    history.check(plan.task.features, plan.settings)
     # first, so that a mistake in it is found before anything is written
     held_out = HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
     run = RunDir(plan.run_dir)
@@ -226,14 +227,15 @@ class _Training:
         return path
 
     def _show_progress(self, epoch: int, inline: bool) -> Any:
-        """Sentences within this process, map tasks or hundredths of the job elsewhere; the callback for these."""
+        """Examples within this process, map tasks or hundredths of the job elsewhere; the callback for these."""
         chosen = self.config["chosen_shards"]
-        sentences = sum(self.corpus.shards[shard]["sentences"] for shard in chosen) * self.settings.local_epochs
+        unit = "tokens" if self.plan.task.features.history_templates else "sentences"
+        total = sum(self.corpus.shards[shard][unit] for shard in chosen) * self.settings.local_epochs
         if not inline:
-            total = len(chosen) if self.plan.cluster.runner == "local" else 100
-            self.listener.step(f"epoch {epoch}", total)
-            return lambda done, of, state="": self.listener.progress(done, state) if of == total else None
-        self.listener.step(f"epoch {epoch}", sentences)
+            tasks = len(chosen) if self.plan.cluster.runner == "local" else 100
+            self.listener.step(f"epoch {epoch}", tasks)
+            return lambda done, of, state="": self.listener.progress(done, state) if of == tasks else None
+        self.listener.step(f"epoch {epoch}", total)
         done = 0
 
         def report(more: int) -> None:

@@ -12,6 +12,7 @@ process will run it (`Resident`).
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
+from perceptron_core import history
 from perceptron_core.features.encoding import Encoded
 from perceptron_core.features.rare import keep_only
 from perceptron_core.kernels import KeyTable
@@ -91,7 +92,8 @@ class ShardEpoch:
         features = self.reader.keys(encoded)
         if self.kept is not None:
             features = keep_only(features, self.kept)
-        return self.numbers.number(encoded.lengths, encoded.labels, features)
+        lengths = history.instances(self.reader.features, encoded.lengths)
+        return self.numbers.number(lengths, encoded.labels, features)
 
     def _train(self, block: FeatureBlock) -> None:
         if self.model is None:

@@ -23,6 +23,7 @@ from jobs.run_dir import RunDir, open_model
 from jobs.runners import Cluster
 from jobs.storage import is_remote, storage_of
 from jobs.tagging import evaluate, evaluate_predicted, predict, python_file
+from perceptron_core import history
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.kernels import COMPILED
@@ -252,6 +253,7 @@ def run_import(arguments: Arguments, task: Task) -> None:
     settings = Settings(
         transitions=task.record["transitions"], start_stop=task.record["start_stop"], **decoding
     ).check()
+    history.check(task.features, settings)
     model = Model("model", portable(task), weights.labels, settings.record(), weights.rows, names=weights.names)
     write_model(arguments.output, model)
 

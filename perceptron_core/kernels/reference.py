@@ -26,8 +26,18 @@ def compose_keys(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The keys of every token's features: (starts, keys), token t has keys[starts[t]:starts[t+1]]."""
     ends = np.repeat(np.cumsum(lengths), lengths)
-    tokens = np.arange(len(ends))
-    begins = ends - np.repeat(lengths, lengths)
+    return compose_at(program, np.arange(len(ends)), ends - np.repeat(lengths, lengths), ends, ids, tables)
+
+
+def compose_at(
+    program: Any,
+    tokens: np.ndarray,
+    begins: np.ndarray,
+    ends: np.ndarray,
+    ids: Sequence[np.ndarray],
+    tables: Sequence[np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same for some tokens, whose sentences begin and end there."""
     keys = np.zeros((len(tokens), len(program.seeds)), np.uint64)
     for k, seed in enumerate(program.seeds):
         keys[:, k] = seed
