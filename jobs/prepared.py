@@ -9,9 +9,12 @@ import io
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Optional
 
+from jobs.errors import JobFailed
 from jobs.kept_features import KeptFeatures
 from jobs.pieces import cut_files, numbered
 from jobs.prepare import MRPrepare
@@ -139,6 +142,16 @@ def prepare(
         count = KeptFeatures(task, record, min_count, cluster)
         built = build(folder, content, shards, cluster, arguments, manifest, count)
     return Prepared(folder, built)
+
+
+@contextmanager
+def blaming_damage(corpus: Prepared) -> Iterator[None]:
+    """A job on the shards: if it fails and one was damaged meanwhile, that is the cause, and the user can mend it."""
+    try:
+        yield
+    except (UserError, JobFailed, OSError, EOFError, zlib.error):
+        check_intact(corpus)
+        raise
 
 
 def with_shards(content: dict[str, Any], built: Iterable[dict[str, Any]], shards: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from perceptron_core import history
 from perceptron_core.features.encoding import Encoded
 from perceptron_core.features.rare import keep_only
 from perceptron_core.kernels import KeyTable
+from perceptron_core.occurrences import FeatureSteps
 from perceptron_core.rows import Rows
 from perceptron_core.sequence_model import FeatureBlock, FeatureNumbers, SequenceModel
 from perceptron_core.settings import Settings
@@ -61,12 +62,14 @@ class ShardEpoch:
         keep: bool = False,
         progress: Callable[[int], None] = lambda sentences: None,
         kept: Optional[KeyTable] = None,
+        steps: Optional[FeatureSteps] = None,
     ) -> None:
         self.task, self.labels, self.settings, self.weights = task, labels, settings, weights
         self.kept = kept  # the features that are not too rare; None: all
         self.progress = progress
         self.keep = keep or settings.local_epochs > 1
         self.reader = ShardReader(task.features, task.fingerprint, labels)
+        self.steps = steps
         self.numbers = FeatureNumbers()
         self.model: Optional[SequenceModel] = None  # made when the features' numbers are known to be new or resident
         self.blocks: list[FeatureBlock] = []
@@ -90,7 +93,10 @@ class ShardEpoch:
         if self.kept is not None:
             features = keep_only(features, self.kept)
         lengths = history.instances(self.reader.features, encoded.lengths)
-        return self.numbers.number(lengths, encoded.labels, features)
+        block = self.numbers.number(lengths, encoded.labels, features)
+        if self.steps is not None:
+            self.numbers.look_up_steps(self.steps)
+        return block
 
     def _the_model(self) -> SequenceModel:
         if self.model is None:

@@ -100,7 +100,7 @@ def test_going_on_gives_the_same_bytes(run: Path, train: Any, contents: Any, cor
 
 def test_one_shard_is_the_same_under_every_mixing(train: Any, tmp_path: Path) -> None:
     models = set()
-    for mixing in MIXINGS:
+    for mixing in set(MIXINGS) - {"scaled"}:  # which is not for pa
         train(tmp_path / mixing, "--mixing", mixing, "--learner", "pa", "--epochs", 3, "--min-updates", 2)
         models.add((tmp_path / mixing / "model").read_bytes())
     assert len(models) == 1
