@@ -10,6 +10,7 @@ from jobs.run_dir import CONFIG_VERSION, RunDir, open_model
 from perceptron_core.dealing import choose_shard
 from perceptron_core.errors import UserError
 from perceptron_core.model import Model
+from perceptron_core.relevance import counted_from
 from perceptron_core.rows import Rows, drop_zeros, empty, relabel
 from perceptron_core.task import Task
 
@@ -23,6 +24,7 @@ def find_corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> Prepared
             ("features", plan.task.fingerprint, corpus.content["features"]),
             ("shards", plan.shards, len(corpus.shards)),
             ("seed", plan.seed, corpus.content["seed"]),
+            ("min-count", plan.min_count, corpus.content.get("min_count", 1)),
         ):
             if wanted not in (None, is_there):
                 raise UserError(
@@ -32,16 +34,19 @@ def find_corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> Prepared
         return corpus
     shards = plan.shards or 1
     seed = 1 if plan.seed is None else plan.seed
+    min_count = plan.min_count or 1
     if run.storage.exists(run.file("prepared")):
         corpus = read_prepared(run.file("prepared"))
-        wanted = {"features": plan.task.fingerprint, "seed": seed, "data": data_identity(plan.train)}
-        same = all(corpus.content[name] == value for name, value in wanted.items()) and len(corpus.shards) == shards
+        wanted: dict[str, Any] = {"features": plan.task.fingerprint, "seed": seed, "data": data_identity(plan.train)}
+        wanted["min_count"] = min_count if min_count > 1 else None
+        same = all(corpus.content.get(name) == value for name, value in wanted.items())
+        same = same and len(corpus.shards) == shards
         if same or run.config() is not None:  # the configuration's comparison says what is different
             check_intact(corpus)
             return corpus._replace(content={**corpus.content, **wanted, "wanted_shards": shards})
         run.storage.remove(run.file("prepared"))
     listener.step("prepare", 0)
-    return prepare(plan.task, plan.train, shards, seed, run.file("prepared"), plan.cluster)
+    return prepare(plan.task, plan.train, shards, seed, run.file("prepared"), plan.cluster, min_count)
 
 
 def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[str, Any], Model]:
@@ -49,6 +54,10 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[s
     task_record = portable(plan.task)
     labels, start, init_digest = plan.task.labels(corpus.labels()), empty(weight="f4"), None
     if plan.init_model:
+        if corpus.content.get("min_count"):
+            raise UserError(
+                "--init-model may bring features that --min-count has left out of the corpus; leave out one of the two"
+            )
         first = open_model(plan.init_model)
         labels, start = _start_from(first, plan, corpus)
         init_digest = hashlib.sha256(start.keys.tobytes() + start.values["weight"].tobytes()).hexdigest()[:16]
@@ -62,7 +71,7 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[s
         "version": CONFIG_VERSION,
         "task": task_record,
         "labels": labels,
-        "settings": settings._asdict(),
+        "settings": settings.record(),
         "mixing": plan.mixing,
         "shards": shards,
         "seed": seed,
@@ -70,6 +79,7 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[s
         "chosen_shards": [choose_shard(seed, shards)] if plan.subsample else list(range(shards)),
         "data": corpus.content["data"],
         "init_model": init_digest,
+        **({"min_count": corpus.content["min_count"]} if corpus.content.get("min_count") else {}),
     }
     config["run"] = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]
     known = run.config()
@@ -77,7 +87,9 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[s
         run.write_config(config)
     else:
         _refuse_differences(run, known, config)
-    weights = Model("weights", task_record, labels, settings._asdict(), start)
+    if settings.min_updates > 1:  # the features of a model to start from are relevant
+        start = counted_from(start, settings.min_updates)
+    weights = Model("weights", task_record, labels, settings.record(), start)
     return config, weights
 
 

@@ -26,12 +26,13 @@ from jobs.runners import run_job
 from jobs.storage import join, open_file
 from jobs.storage.base import NotOurs
 from jobs.train_epoch import REDUCER, RESIDENT, MRTrainEpoch
-from perceptron_core import residency
+from perceptron_core import history, residency
 from perceptron_core.errors import UserError
 from perceptron_core.held_out import HeldOut
 from perceptron_core.mixing import FALL_BACK_AFTER, SCALED, add_average, apply, averaged_rows, check_mixing, mixing_now
 from perceptron_core.model import Model
 from perceptron_core.predictor import choose_weights
+from perceptron_core.relevance import relevant
 from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record
 from perceptron_core.settings import Settings
 from perceptron_core.stopping import reason_to_stop
@@ -43,6 +44,7 @@ RANGE_BYTES = 64 << 20  # how much of the shuffle one range should carry, if nob
 def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     """Train, or go on training, in the plan's run directory."""
     plan.settings.check()
+    history.check(plan.task.features, plan.settings)
     check_mixing(plan.mixing, plan.settings.learner)
     # first, so that a mistake in it is found before anything is written
     held_out = HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
@@ -172,7 +174,7 @@ class _Training:
             "updates": totals["updates"],
             "tokens": totals["tokens"],
             "wrong_tokens": totals["wrong_tokens"],
-            "weights": len(weights.rows.labels),
+            "weights": len(relevant(weights.rows, self.settings.min_updates).labels),
             "shuffled": job.shuffled,
             "shards": job.by_shard(),
             "mixing": mixing,
@@ -197,6 +199,8 @@ class _Training:
         arguments = ["--config", self.plan.cluster.file(self.run.file("config.json"))]
         arguments += ["--weights", self.plan.cluster.file(join(self.run.epoch_dir(epoch - 1), "weights"))]
         arguments += ["--epoch", str(epoch), "--ranges", str(ranges), "--mixing", mixing]
+        if self.corpus.kept_path():
+            arguments += ["--kept", self.plan.cluster.file(self.corpus.kept_path())]
         if mixing == SCALED:
             arguments += ["--occurrences", self.plan.cluster.file(self.run.file("occurrences"))]
         if inline:
@@ -229,14 +233,15 @@ class _Training:
         return path
 
     def _show_progress(self, epoch: int, inline: bool) -> Any:
-        """Sentences within this process, map tasks or hundredths of the job elsewhere; the callback for these."""
+        """Examples within this process, map tasks or hundredths of the job elsewhere; the callback for these."""
         chosen = self.config["chosen_shards"]
-        sentences = sum(self.corpus.shards[shard]["sentences"] for shard in chosen) * self.settings.local_epochs
+        unit = "tokens" if self.plan.task.features.history_templates else "sentences"
+        total = sum(self.corpus.shards[shard][unit] for shard in chosen) * self.settings.local_epochs
         if not inline:
-            total = len(chosen) if self.plan.cluster.runner == "local" else 100
-            self.listener.step(f"epoch {epoch}", total)
-            return lambda done, of, state="": self.listener.progress(done, state) if of == total else None
-        self.listener.step(f"epoch {epoch}", sentences)
+            tasks = len(chosen) if self.plan.cluster.runner == "local" else 100
+            self.listener.step(f"epoch {epoch}", tasks)
+            return lambda done, of, state="": self.listener.progress(done, state) if of == tasks else None
+        self.listener.step(f"epoch {epoch}", total)
         done = 0
 
         def report(more: int) -> None:
@@ -250,10 +255,11 @@ class _Training:
     def _dev_scores(self, weights: Model, average: Optional[Model]) -> dict[str, Any]:
         """The score of the last weights, of the averaged ones, and the one that decides which epoch is best."""
         assert self.held_out is not None
-        last = self.held_out.score(self.labels, self.settings, weights.rows)
+        least = self.settings.min_updates
+        last = self.held_out.score(self.labels, self.settings, relevant(weights.rows, least))
         scores: dict[str, Any] = {"name": last.headline_name, "last": round(last.headline(), 6)}
         if average is not None:
-            rows = averaged_rows(weights.rows, average.rows, average.epochs)
+            rows = relevant(averaged_rows(weights.rows, average.rows, average.epochs), least)
             rows = rows.with_values(weight=rows.values["averaged"])
             scores["averaged"] = round(self.held_out.score(self.labels, self.settings, rows).headline(), 6)
         scores["score"] = scores.get("averaged", scores["last"])

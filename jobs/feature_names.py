@@ -16,8 +16,8 @@ from jobs.storage import open_file, parent, storage_of
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.encoding import Encoded
 from perceptron_core.features.feature_set import extracted_key
-from perceptron_core.features.templates import Template, boundary_value, feature_name
-from perceptron_core.kernels import KeyTable, compose_keys
+from perceptron_core.features.templates import LABEL_COLUMN, Template, boundary_value, feature_name
+from perceptron_core.kernels import KeyTable, compose_keys, hash_strings
 from perceptron_core.model import Model
 from perceptron_core.sequence_model import pair_keys, transition_keys
 from perceptron_core.shards import ShardReader
@@ -93,9 +93,10 @@ class _Finder:
 
     def _occur(self, wanted: np.ndarray, encoded: Encoded, tables: list[Any]) -> bool:
         """Whether any of the keys is in the block; to ask this is much quicker than to look for it in vain."""
-        unigrams, bigrams = self.task.features.unigrams, self.task.features.bigrams
-        if not len(wanted) or len(bigrams.seeds) or not len(unigrams.seeds):
-            return bool(len(wanted) and len(bigrams.seeds))
+        features = self.task.features
+        unigrams, others = features.unigrams, [*features.bigram_templates, *features.history_templates]
+        if not len(wanted) or others or not len(unigrams.seeds):
+            return bool(len(wanted) and others)
         asked = KeyTable()
         asked.intern(wanted)
         keys = compose_keys(unigrams, encoded.lengths, encoded.ids, tables)[1]
@@ -105,7 +106,9 @@ class _Finder:
         self, template: Template, encoded: Encoded, tables: list[Any], types: list[list[str]], wanted: np.ndarray
     ) -> None:
         program = self.task.features.program([template])
-        starts, keys = compose_keys(program, encoded.lengths, encoded.ids, tables)
+        label_table = hash_strings(self.model.labels)
+        ids, all_tables = [*encoded.ids, encoded.labels], [*tables[:-1], label_table]  # the last is an extractor's
+        starts, keys = compose_keys(program, encoded.lengths, ids, all_tables)
         tokens = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         if not template.bigram:  # whose keys become the model's only together with a label
             asked = wanted[np.searchsorted(wanted[:-1], keys)] == keys
@@ -138,6 +141,8 @@ class _Finder:
                 values.append(boundary_value(template.style, at - begin))
             elif at >= end:
                 values.append(boundary_value(template.style, at - end + 1))
+            elif part.column == LABEL_COLUMN:
+                values.append(self.model.labels[int(encoded.labels[at])])
             else:
                 column = self.task.features.columns.index(part.column)
                 attribute = self.encoder.attribute(column, part.attribute)

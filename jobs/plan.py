@@ -19,6 +19,7 @@ class TrainingPlan(NamedTuple):
     dev: Sequence[str] = ()
     shards: Optional[int] = None
     seed: Optional[int] = None
+    min_count: Optional[int] = None
     settings: Settings = Settings()
     mixing: str = "row"
     subsample: bool = False

@@ -1,4 +1,7 @@
-"""A prepared corpus: a folder of encoded shards, and prepared.json, which is written last and says what is in it."""
+"""A prepared corpus: a folder of encoded shards, and prepared.json, which is written last and says what is in it.
+
+If rare features are to be left out, the file `kept` lists the others; the shards are the same.
+"""
 
 import gzip
 import hashlib
@@ -12,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Optional
 
 from jobs.errors import JobFailed
+from jobs.kept_features import KeptFeatures
 from jobs.pieces import cut_files, numbered
 from jobs.prepare import MRPrepare
 from jobs.runners import Cluster, job_lines, listed
@@ -21,7 +25,7 @@ from perceptron_core.errors import InputError, UserError
 from perceptron_core.task import Task
 from perceptron_core.wire import decode_line
 
-MANIFEST = "prepared.json"
+MANIFEST, KEPT = "prepared.json", "kept"
 VERSION = 2
 
 
@@ -35,6 +39,10 @@ class Prepared(NamedTuple):
 
     def path(self, shard: int) -> str:
         return join(self.folder, self.shards[shard]["file"])
+
+    def kept_path(self) -> Optional[str]:
+        """The file of the features that are kept, unless all are."""
+        return join(self.folder, KEPT) if "kept" in self.content else None
 
     def remark(self) -> Optional[str]:
         """A sentence, if there are more shards than sentences to fill them."""
@@ -70,25 +78,27 @@ def read_prepared(folder: str) -> Prepared:
 
 def check_intact(prepared: Prepared) -> None:
     """Refuse a shard that is not there, or not what was written."""
-    storage = storage_of(prepared.folder)
-    for number, shard in enumerate(prepared.shards):
-        path = prepared.path(number)
-        size = storage.size(path)
+    files = [("the shard", prepared.path(number), shard) for number, shard in enumerate(prepared.shards)]
+    kept = prepared.kept_path()
+    if kept:
+        files.append(("the list of features", kept, prepared.content["kept"]))
+    for what, path, written in files:
+        size = storage_of(prepared.folder).size(path)
         if size is None:
-            raise InputError("the shard is missing; prepare the corpus again", path)
-        if size != shard["bytes"] or not _unaltered(path, shard):
-            raise InputError("the shard was altered since it was prepared; prepare the corpus again", path)
+            raise InputError(f"{what} is missing; prepare the corpus again", path)
+        if size != written["bytes"] or not _unaltered(path, written):
+            raise InputError(f"{what} was altered since it was prepared; prepare the corpus again", path)
 
 
-def _unaltered(path: str, shard: dict[str, Any]) -> bool:
-    """Whether a shard has its checksum: our own, or HDFS's if a reducer wrote it (and it is still on HDFS)."""
-    if shard["sha256"] is None:
-        return storage_of(path).identity(path).get("hdfs", shard["hdfs"]) == shard["hdfs"]
+def _unaltered(path: str, written: dict[str, Any]) -> bool:
+    """Whether a file has its checksum: our own, or HDFS's if a reducer wrote it (and it is still on HDFS)."""
+    if written["sha256"] is None:
+        return storage_of(path).identity(path).get("hdfs", written["hdfs"]) == written["hdfs"]
     digest = hashlib.sha256()
     with storage_of(path).open(path) as file:
         for part in iter(lambda: file.read(1 << 20), b""):
             digest.update(part)
-    return digest.hexdigest() == shard["sha256"]
+    return digest.hexdigest() == written["sha256"]
 
 
 def check_files(files: Sequence[str]) -> None:
@@ -100,8 +110,16 @@ def check_files(files: Sequence[str]) -> None:
             raise InputError("there is no such file; check the name", path)
 
 
-def prepare(task: Task, files: Sequence[str], shards: int, seed: int, folder: str, cluster: Cluster) -> Prepared:
-    """Run MRPrepare; the folder appears when all shards are in it."""
+def prepare(
+    task: Task,
+    files: Sequence[str],
+    shards: int,
+    seed: int,
+    folder: str,
+    cluster: Cluster,
+    min_count: int = 1,
+) -> Prepared:
+    """Run MRPrepare, and MRCountFeatures if rare features are left out; the folder appears when all is in it."""
     check_files(files)
     storage = storage_of(folder)
     if storage.exists(folder) and (not storage.is_folder(folder) or storage.names(folder)):
@@ -121,7 +139,8 @@ def prepare(task: Task, files: Sequence[str], shards: int, seed: int, folder: st
         if task.python_path:
             arguments += ["--python", os.path.abspath(task.python_path)]
         build = _by_reducers if cluster.runner == "hadoop" and folder.startswith("hdfs:") else _by_client
-        built = build(folder, content, shards, cluster, arguments, manifest)
+        count = KeptFeatures(task, record, min_count, cluster)
+        built = build(folder, content, shards, cluster, arguments, manifest, count)
     return Prepared(folder, built)
 
 
@@ -144,19 +163,35 @@ def with_shards(content: dict[str, Any], built: Iterable[dict[str, Any]], shards
 
 
 def _by_client(
-    folder: str, content: dict[str, Any], shards: int, cluster: Cluster, arguments: list[str], manifest: str
+    folder: str,
+    content: dict[str, Any],
+    shards: int,
+    cluster: Cluster,
+    arguments: list[str],
+    manifest: str,
+    count: KeptFeatures,
 ) -> dict[str, Any]:
     """The reducers' output comes here, and is written from here."""
     with storage_of(folder).new_folder(folder) as local:
         lines = job_lines(MRPrepare, cluster, arguments, [manifest])
         content = with_shards(content, (write_shard_file(local, shard) for shard in _shards(lines)), shards)
+        content, kept = count.find(content, [os.path.join(local, shard["file"]) for shard in content["shards"]])
+        if kept is not None:
+            with written_atomically(os.path.join(local, KEPT)) as file:
+                file.write(kept)
         with open(os.path.join(local, MANIFEST), "w", encoding="utf-8") as out:
             json.dump(content, out, indent=1)
     return content
 
 
 def _by_reducers(
-    folder: str, content: dict[str, Any], shards: int, cluster: Cluster, arguments: list[str], manifest: str
+    folder: str,
+    content: dict[str, Any],
+    shards: int,
+    cluster: Cluster,
+    arguments: list[str],
+    manifest: str,
+    count: KeptFeatures,
 ) -> dict[str, Any]:
     """On a cluster as many reducers as shards write one .gz each, and nothing passes through the client."""
     from jobs.storage.webhdfs import WebHdfsStorage
@@ -185,6 +220,9 @@ def _by_reducers(
             built.append({**_described(header), "file": name, "sha256": None, **storage.identity(path)})
             storage.move(path, join(hidden, name))
         content = with_shards(content, built, shards)
+        content, kept = count.find(content, [join(hidden, shard["file"]) for shard in content["shards"]])
+        if kept is not None:
+            storage.write(join(hidden, KEPT), kept)
         storage.write(join(hidden, MANIFEST), json.dumps(content, indent=1).encode())
         storage.move(hidden, folder)
         return content

@@ -25,6 +25,8 @@ from jobs.storage.base import NotOurs
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.mixing import averaged_rows
 from perceptron_core.model import Model, read_model, write_model
+from perceptron_core.relevance import relevant
+from perceptron_core.settings import Settings
 from perceptron_core.stopping import best_epoch
 
 EPOCH = re.compile(r"epoch-(\d{4,})")
@@ -195,9 +197,9 @@ class RunDir:
 
 
 def combine(weights: Model, average: Optional[Model]) -> Model:
-    """Last and averaged weights in one model."""
+    """Last and averaged weights in one model, of the features that scoring sees."""
     rows = averaged_rows(weights.rows, average.rows, average.epochs) if average else weights.rows
-    return weights._replace(kind="model", rows=rows)
+    return weights._replace(kind="model", rows=relevant(rows, Settings.from_record(weights.settings).min_updates))
 
 
 def fetch_model(path: str) -> Model:
@@ -221,7 +223,7 @@ def open_model(path: str) -> Model:
     model = fetch_model(path)
     if model.kind not in ("weights", "model"):
         raise InputError("holds a run's sums or counts, not weights; give the run directory or its file `model`", path)
-    return model
+    return combine(model, None) if model.kind == "weights" else model
 
 
 def read_json(path: str) -> Any:

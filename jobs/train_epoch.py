@@ -22,6 +22,7 @@ from jobs.protocol import ERROR, LineProtocol, error_record, pass_errors_on
 from perceptron_core import residency
 from perceptron_core.epoch import ShardEpoch
 from perceptron_core.errors import UserError
+from perceptron_core.features.rare import read_kept
 from perceptron_core.mixing import ShardStep, mix
 from perceptron_core.model import model_digest, read_model
 from perceptron_core.occurrences import FeatureSteps
@@ -40,6 +41,7 @@ class MRTrainEpoch(Job):
     def add_args(self) -> None:
         self.add_file_arg("--config", help="the run's configuration, JSON")
         self.add_file_arg("--weights", help="the mixed weights, a model file")
+        self.add_file_arg("--kept", default=None, help="the features that are not too rare, if some are")
         self.add_file_arg("--occurrences", default=None, help="in how many shards features occur, for scaled mixing")
         self.add_passthru_arg("--epoch", type=int)
         self.add_passthru_arg("--mixing", help="the strategy of this epoch")
@@ -74,6 +76,7 @@ class MRTrainEpoch(Job):
             self.weights.rows,
             keep=self.options.keep_shards,
             progress=residency.report,
+            kept=read_kept(self.options.kept) if self.options.kept else None,
             steps=self.feature_steps(),
         )
 

@@ -12,7 +12,10 @@ process will run it (`Resident`).
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
+from perceptron_core import history
 from perceptron_core.features.encoding import Encoded
+from perceptron_core.features.rare import keep_only
+from perceptron_core.kernels import KeyTable
 from perceptron_core.occurrences import FeatureSteps
 from perceptron_core.rows import Rows
 from perceptron_core.sequence_model import FeatureBlock, FeatureNumbers, SequenceModel
@@ -58,9 +61,11 @@ class ShardEpoch:
         weights: Rows,
         keep: bool = False,
         progress: Callable[[int], None] = lambda sentences: None,
+        kept: Optional[KeyTable] = None,
         steps: Optional[FeatureSteps] = None,
     ) -> None:
         self.task, self.labels, self.settings, self.weights = task, labels, settings, weights
+        self.kept = kept  # the features that are not too rare; None: all
         self.progress = progress
         self.keep = keep or settings.local_epochs > 1
         self.reader = ShardReader(task.features, task.fingerprint, labels)
@@ -84,7 +89,11 @@ class ShardEpoch:
             self._train(block)
 
     def _number(self, encoded: Encoded) -> FeatureBlock:
-        block = self.numbers.number(encoded.lengths, encoded.labels, self.reader.keys(encoded))
+        features = self.reader.keys(encoded)
+        if self.kept is not None:
+            features = keep_only(features, self.kept)
+        lengths = history.instances(self.reader.features, encoded.lengths)
+        block = self.numbers.number(lengths, encoded.labels, features)
         if self.steps is not None:
             self.numbers.look_up_steps(self.steps)
         return block

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_core import history
 from perceptron_core.corpus import Opener, open_local
 from perceptron_core.metrics import METRICS, Counts
 from perceptron_core.mistakes import find_mistakes
@@ -20,7 +21,8 @@ class HeldOut:
         sentences = [sentence for path in files for sentence in task.read(path, "required", opener=opener)]
         encoder = task.encoder()
         encoded = encoder.encode(sentences)
-        self.task = task
+        self.task, self.encoded = task, encoded
+        self.tables = [table.rows() for table in encoder.tables]
         self.numbers = FeatureNumbers()
         self.block = self.numbers.number(encoded.lengths, np.zeros(0, np.int32), encoder.keys(encoded))
         self.metric = METRICS[task.record["metric"]]
@@ -41,5 +43,6 @@ class HeldOut:
 
     def _guesses(self, labels: Sequence[str], settings: Settings, weights: Rows) -> Iterator[Sequence[str]]:
         allowed = self.task.allowed_transitions(labels)
-        guesses = SequenceModel(labels, settings, weights, self.numbers, allowed).decode(self.block)
+        model = SequenceModel(labels, settings, weights, self.numbers, allowed)
+        guesses = history.decode(model, self.task.features, self.encoded, self.tables, self.block)
         return map(self.task.as_counted, split_labels(labels, guesses, self.block.lengths))

@@ -39,6 +39,8 @@ it is: a + (b − a) is not always b. So one shard is serial training to the las
 
 The average of an epoch is w plus the mixed mean steps; a shard's mean step over its n examples is δ_i − lag_i / n,
 by the kernel's lazy averaging.
+
+Counts of updates (relevance.py) are no weights: the shards' counts add up, whatever the strategy.
 """
 
 from collections.abc import Sequence
@@ -48,7 +50,7 @@ import numpy as np
 
 from perceptron_core.errors import UserError
 from perceptron_core.kernels import add_step
-from perceptron_core.rows import Rows, spread, unite, values_at
+from perceptron_core.rows import Rows, add_counts, spread, unite, values_at
 
 
 class ShardStep(NamedTuple):
@@ -163,7 +165,8 @@ def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
     agreed = (low == high) & (present == shares.divisors)
     divisors = np.maximum(shares.divisors, 1)  # no updates at all: nothing is touched, nothing is divided
     weight = np.where(agreed, low, old + moved / divisors).astype(np.float32)
-    return union.with_values(weight=weight, mean=mean / divisors)
+    counts = add_counts(union.keys, [step.rows for step in steps])
+    return union.with_values(weight=weight, mean=mean / divisors)._replace(counts=counts)
 
 
 def apply(before: Rows, mixed: Rows) -> Rows:
@@ -172,7 +175,7 @@ def apply(before: Rows, mixed: Rows) -> Rows:
     weight = np.zeros(len(union.labels), np.float32)
     weight[place] = before.values["weight"]
     weight[mixed_place] = mixed.values["weight"]
-    return union.with_values(weight=weight)
+    return union.with_values(weight=weight)._replace(counts=add_counts(union.keys, [before, mixed]))
 
 
 def add_average(sums: Rows, before: Rows, mixed: Rows) -> Rows:
@@ -186,9 +189,10 @@ def add_average(sums: Rows, before: Rows, mixed: Rows) -> Rows:
 
 
 def averaged_rows(weights: Rows, sums: Rows, epochs: int) -> Rows:
-    """Last ("weight") and averaged ("averaged") weights in one set of rows, both float32."""
+    """Last ("weight") and averaged ("averaged") weights in one set of rows, both float32; counts stay."""
     union, (place, sum_place) = unite([weights, sums])
     size = len(union.labels)
     last = spread(place, weights.values["weight"], size).astype(np.float32)
     averaged = spread(sum_place, sums.values["sum"] / max(1, epochs), size).astype(np.float32)
-    return union.with_values(weight=last, averaged=averaged)
+    counts = add_counts(union.keys, [weights])
+    return union.with_values(weight=last, averaged=averaged)._replace(counts=counts)

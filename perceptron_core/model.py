@@ -49,6 +49,7 @@ def write_model(path: str, model: Model) -> None:
         "starts": smallest(model.rows.starts),
         "labels": smallest(model.rows.labels),
         **{f"value:{name}": column for name, column in model.rows.values.items()},
+        **({} if model.rows.counts is None else {"counts": smallest(model.rows.counts)}),
     }
     if model.names is not None:
         arrays["names"] = np.frombuffer(msgpack.packb(sorted(model.names.items())), np.uint8)
@@ -109,7 +110,8 @@ def read_model(path: str) -> Model:
             raise damaged
         arrays[name] = array
     values = {name[6:]: array for name, array in arrays.items() if name.startswith("value:")}
-    rows = Rows(arrays["keys"], arrays["starts"].astype(np.int64), arrays["labels"].astype(np.uint32), values)
+    counts = arrays["counts"].astype(np.int32) if "counts" in arrays else None
+    rows = Rows(arrays["keys"], arrays["starts"].astype(np.int64), arrays["labels"].astype(np.uint32), values, counts)
     names = dict(msgpack.unpackb(arrays["names"].tobytes(), strict_map_key=False)) if "names" in arrays else None
     return Model(header["kind"], header["task"], header["labels"], header["settings"], rows, header["epochs"], names)
 

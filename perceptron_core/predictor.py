@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from perceptron_core import history
 from perceptron_core.corpus import Sentence
 from perceptron_core.errors import UserError
 from perceptron_core.model import Model
 from perceptron_core.rows import Rows
-from perceptron_core.sequence_model import FeatureBlock, FeatureNumbers, SequenceModel
+from perceptron_core.sequence_model import FeatureNumbers, SequenceModel
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 
@@ -37,14 +38,13 @@ class Predictor:
             task.allowed_transitions(model.labels),
         )
 
-    def features(self, sentences: Sequence[Sentence]) -> FeatureBlock:
-        encoded = self.encoder.encode(sentences)
-        return self.numbers.number(encoded.lengths, np.zeros(0, np.int32), self.encoder.keys(encoded))
-
     def predict(self, sentences: Sequence[Sentence]) -> Iterator[list[str]]:
         """The labels of each sentence, in the encoding that was trained."""
-        block = self.features(sentences)
-        yield from split_labels(self.labels, self.model.decode(block), block.lengths)
+        encoded = self.encoder.encode(sentences)
+        block = self.numbers.number(encoded.lengths, np.zeros(0, np.int32), self.encoder.keys(encoded))
+        tables = [table.rows() for table in self.encoder.tables]
+        guesses = history.decode(self.model, self.task.features, encoded, tables, block)
+        yield from split_labels(self.labels, guesses, block.lengths)
 
 
 def split_labels(names: Sequence[str], numbers: np.ndarray, lengths: np.ndarray) -> Iterator[list[str]]:

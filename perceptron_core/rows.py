@@ -3,10 +3,11 @@
 Row r belongs to key keys[r]; its entries are starts[r] … starts[r+1]-1 of `labels` and of every column of values.
 Keys ascend, and so do the labels within a row. This one shape is the model's file, what a shard sends, and what
 the reducer returns; the operations here are linear merges.
+Where features are counted (see relevance.py), a row also has its count, and may have no entry.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -19,6 +20,7 @@ class Rows(NamedTuple):
     starts: np.ndarray  # int64, one more than keys
     labels: np.ndarray  # uint32, ascending within a row
     values: dict[str, np.ndarray]  # named columns, one value an entry
+    counts: Optional[np.ndarray] = None  # int32, one a row: the updates that its feature took part in
 
     def entry_rows(self) -> np.ndarray:
         """The row number of every entry."""
@@ -29,7 +31,7 @@ class Rows(NamedTuple):
         return np.repeat(self.keys, np.diff(self.starts))
 
     def with_values(self, **values: np.ndarray) -> "Rows":
-        return Rows(self.keys, self.starts, self.labels, values)
+        return self._replace(values=values)
 
 
 def empty(**dtypes: type) -> Rows:
@@ -61,7 +63,17 @@ def interleave(parts: Sequence[Rows]) -> Rows:
         columns[name] = np.empty(len(union.rows.labels), first.dtype)
         for part, places in zip(parts, union.places):
             columns[name][places] = part.values[name]
-    return union.rows.with_values(**columns)
+    return union.rows.with_values(**columns)._replace(counts=add_counts(union.rows.keys, parts))
+
+
+def add_counts(keys: np.ndarray, parts: Sequence[Rows]) -> Optional[np.ndarray]:
+    """For each of the (ascending) keys, which are those of all parts, the sum of its counts; None if nobody counts."""
+    counts = np.zeros(len(keys), np.int32)
+    for part in parts:
+        if part.counts is None:
+            return None
+        counts[np.searchsorted(keys, part.keys)] += part.counts
+    return counts
 
 
 def find_keys(rows: Rows, keys: np.ndarray) -> np.ndarray:
@@ -80,7 +92,8 @@ def select(rows: Rows, numbers: np.ndarray) -> Rows:
     np.cumsum(sizes, out=starts[1:])
     entries = ragged_range(rows.starts[numbers], sizes)
     values = {name: column[entries] for name, column in rows.values.items()}
-    return Rows(rows.keys[numbers], starts, rows.labels[entries], values)
+    counts = None if rows.counts is None else rows.counts[numbers]
+    return Rows(rows.keys[numbers], starts, rows.labels[entries], values, counts)
 
 
 def ragged_range(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -93,7 +106,7 @@ def ragged_range(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 class Union(NamedTuple):
     """The entries that any of several Rows has, and where each one's entries stand among them."""
 
-    rows: Rows  # no value columns
+    rows: Rows  # no value columns, no counts
     places: Sequence[np.ndarray]  # per input: the number of the union's entry for each of its entries
 
 
@@ -101,7 +114,7 @@ def unite(inputs: Sequence[Rows]) -> Union:
     """The union of the inputs' (key, label) pairs, sorted, each pair once; merged two by two, as a tree."""
     if len(inputs) == 1:
         only = inputs[0]
-        return Union(only.with_values(), [np.arange(len(only.labels))])
+        return Union(only.with_values()._replace(counts=None), [np.arange(len(only.labels))])
     half = len(inputs) // 2
     left, right = unite(inputs[:half]), unite(inputs[half:])
     keys, starts, labels, from_left, from_right = unite_two(*left.rows[:3], *right.rows[:3])
@@ -117,7 +130,7 @@ def spread(places: np.ndarray, column: np.ndarray, size: int) -> np.ndarray:
 
 
 def drop_zeros(rows: Rows) -> Rows:
-    """Without the entries whose values are all zero, and without the rows that are empty then."""
+    """Without the entries whose values are all zero, and without the rows that are empty then and have no count."""
     keep = np.zeros(len(rows.labels), bool)
     for column in rows.values.values():
         keep |= column != 0
@@ -125,10 +138,11 @@ def drop_zeros(rows: Rows) -> Rows:
         return rows
     entry_row = rows.entry_rows()[keep]
     sizes = np.bincount(entry_row, minlength=len(rows.keys))
-    used = sizes > 0
+    used = sizes > 0 if rows.counts is None else (sizes > 0) | (rows.counts > 0)
     starts = np.append(0, np.cumsum(sizes[used]))
     values = {name: column[keep] for name, column in rows.values.items()}
-    return Rows(rows.keys[used], starts.astype(np.int64), rows.labels[keep], values)
+    counts = None if rows.counts is None else rows.counts[used]
+    return Rows(rows.keys[used], starts.astype(np.int64), rows.labels[keep], values, counts)
 
 
 def cut(rows: Rows, ranges: int) -> Sequence[Rows]:
@@ -141,7 +155,8 @@ def cut(rows: Rows, ranges: int) -> Sequence[Rows]:
 def _slice(rows: Rows, low: int, high: int) -> Rows:
     first, last = int(rows.starts[low]), int(rows.starts[high])
     values = {name: column[first:last] for name, column in rows.values.items()}
-    return Rows(rows.keys[low:high], rows.starts[low : high + 1] - first, rows.labels[first:last], values)
+    counts = None if rows.counts is None else rows.counts[low:high]
+    return Rows(rows.keys[low:high], rows.starts[low : high + 1] - first, rows.labels[first:last], values, counts)
 
 
 def concatenate(pieces: Sequence[Rows]) -> Rows:
@@ -153,6 +168,7 @@ def concatenate(pieces: Sequence[Rows]) -> Rows:
         np.append(0, np.cumsum(sizes)).astype(np.int64),
         np.concatenate([piece.labels for piece in pieces]),
         values,
+        None if pieces[0].counts is None else np.concatenate([piece.counts for piece in pieces]),
     )
 
 
@@ -180,6 +196,7 @@ def to_record(rows: Rows) -> dict[str, Any]:
         "sizes": smallest(np.diff(rows.starts)),
         "labels": smallest(rows.labels),
         "values": {name: [column.dtype.str, _whole(column)] for name, column in rows.values.items()},
+        **({} if rows.counts is None else {"counts": smallest(rows.counts)}),
     }
 
 
@@ -196,7 +213,8 @@ def _whole(column: np.ndarray) -> np.ndarray:
 def from_record(record: dict[str, Any]) -> Rows:
     starts = np.append(0, np.cumsum(record["sizes"], dtype=np.int64))
     values = {name: column.astype(dtype, copy=False) for name, (dtype, column) in record["values"].items()}
-    return Rows(record["keys"], starts, record["labels"].astype(np.uint32), values)
+    counts = record["counts"].astype(np.int32) if "counts" in record else None
+    return Rows(record["keys"], starts, record["labels"].astype(np.uint32), values, counts)
 
 
 def relabel(rows: Rows, before: Sequence[str], after: Sequence[str]) -> Rows:

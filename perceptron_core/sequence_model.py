@@ -81,9 +81,10 @@ def pair_keys(keys: np.ndarray, labels: Sequence[str]) -> np.ndarray:
     return mix_array(keys[:, None], label_hashes(labels)[None, :]).ravel()
 
 
-def _rows(keys: np.ndarray, touched: Sequence[np.ndarray]) -> Rows:
-    features, starts, labels, weights, lags = touched
-    return Rows(keys[features], starts, labels, {"weight": weights, "lag": lags})
+def _touched(weights: WeightRows, keys: np.ndarray, order: np.ndarray) -> Rows:
+    features, starts, labels, values, lags = weights.touched_entries(order)
+    counts = weights.counted(features) if weights.min_updates > 1 else None
+    return Rows(keys[features], starts, labels, {"weight": values, "lag": lags}, counts)
 
 
 class SequenceModel:
@@ -103,7 +104,9 @@ class SequenceModel:
         self._fetched = self._fetched_pairs = 0
         size = len(labels)
         dense_from = 0 if size <= DENSE_LABELS else size // 4
-        self.emissions, self.pairs = WeightRows(size, dense_from), WeightRows(size, dense_from)
+        # a model whose features are not counted any more has relevant ones alone
+        self.min_updates = settings.min_updates if weights.counts is not None else 1
+        self.emissions, self.pairs = (WeightRows(size, dense_from, self.min_updates) for _ in range(2))
         if allowed is None:
             allowed = np.ones((size + 2, size), np.uint8)
         self.kernel = SequenceKernel(size, self.emissions, self.pairs, settings, allowed)
@@ -113,7 +116,7 @@ class SequenceModel:
         keys = transition_keys(self.labels)
         found = find_keys(self.weights, keys.ravel())
         values = np.zeros(keys.size, np.float32)
-        there = found >= 0
+        there = (found >= 0) & (self.weights.starts[found + 1] > self.weights.starts[found])
         values[there] = self.weights.values["weight"][self.weights.starts[found[there]]]
         self.kernel.load_transitions(values.reshape(keys.shape))
 
@@ -147,7 +150,7 @@ class SequenceModel:
 
     @staticmethod
     def _load(into: WeightRows, features: np.ndarray, rows: Rows) -> None:
-        into.load(features, rows.starts, rows.labels, rows.values["weight"])
+        into.load(features, rows.starts, rows.labels, rows.values["weight"], rows.counts)
 
     def train(self, block: FeatureBlock) -> tuple[int, int, int]:
         """One online pass over the block: (wrong sentences, updates, wrong tokens)."""
@@ -160,15 +163,19 @@ class SequenceModel:
         return self.kernel.decode(block)
 
     def touched(self) -> Rows:
-        """Every weight that took part in an update: its value now ("weight") and its lag ("lag")."""
+        """Every weight that took part in an update: its value now ("weight") and its lag ("lag"); with the growth of
+        the features' counts, if they are counted."""
         keys, order = self.numbers.emissions.keys(), self.numbers.order_of_emissions()
-        parts = [_rows(keys, self.emissions.touched_entries(order))]
+        parts = [_touched(self.emissions, keys, order)]
         if len(self.numbers.pairs):
             keys = pair_keys(self.numbers.pairs.keys(), self.labels)
-            parts.append(_rows(keys, self.pairs.touched_entries(np.argsort(keys).astype(np.int32))))
+            parts.append(_touched(self.pairs, keys, np.argsort(keys).astype(np.int32)))
         weights, lags, touched = self.kernel.transition_state()
         row, label = np.nonzero(touched)
         keys = transition_keys(self.labels)[row, label]
         columns = {"weight": weights[row, label], "lag": lags[row, label]}
-        parts.append(from_entries(keys, label.astype(np.uint32), **columns))
+        moved = from_entries(keys, label.astype(np.uint32), **columns)
+        if self.min_updates > 1:  # transitions are relevant from the first
+            moved = moved._replace(counts=np.full(len(moved.keys), self.min_updates, np.int32))
+        parts.append(moved)
         return interleave(parts)

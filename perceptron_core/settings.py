@@ -18,6 +18,7 @@ class Settings(NamedTuple):
     average: bool = True
     transitions: bool = True
     start_stop: bool = True
+    min_updates: int = 1
 
     def beam_width(self, labels: int) -> int:
         """How many states the search keeps after a token: a greedy search is a beam of one, Viterbi keeps all."""
@@ -36,10 +37,21 @@ class Settings(NamedTuple):
             raise UserError(f"beam: {self.beam} states cannot be searched; give 1 or more")
         if self.local_epochs < 1:
             raise UserError(f"local-epochs: {self.local_epochs} passes teach nothing; give 1 or more")
+        if self.min_updates < 1:
+            raise UserError(f"min-updates: {self.min_updates} updates prove nothing; give 1 or more")
         if not self.aggressiveness > 0:
             raise UserError(f"aggressiveness: {self.aggressiveness} must be greater than 0")
         return self
 
+    def record(self) -> dict[str, Any]:
+        """What runs and models keep; a switch stands in it only where it is on, so that the others' bytes stay."""
+        return {
+            name: value for name, value in self._asdict().items() if name not in SWITCHES or value != SWITCHES[name]
+        }
+
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Settings":
-        return cls(**{name: record[name] for name in cls._fields})
+        return cls(**{name: record[name] for name in cls._fields if name not in SWITCHES or name in record})
+
+
+SWITCHES = {name: Settings._field_defaults[name] for name in ("min_updates",)}

@@ -17,6 +17,7 @@ from perceptron_core.errors import UserError
 from perceptron_core.features.encoding import Encoded, FeatureKeys, compose
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.growing import GrowingArray
+from perceptron_core.kernels import hash_strings
 from perceptron_core.rows import ragged_range
 from perceptron_core.wire import DamagedRecord, smallest
 
@@ -75,6 +76,7 @@ class ShardReader:
         self.features, self.fingerprint = features, fingerprint
         self.label_numbers = {label: number for number, label in enumerate(labels)}
         self.header: Optional[dict[str, Any]] = None
+        self.label_table = hash_strings(list(labels))
         self.tables = [GrowingArray(np.uint64) for _ in (*features.columns, "extractor")]
         self.blocks = self.sentences = self.tokens = 0
         self.complete = False
@@ -142,7 +144,7 @@ class ShardReader:
 
     def keys(self, encoded: Encoded) -> FeatureKeys:
         *tables, extra_table = (table.view() for table in self.tables)
-        return compose(self.features, encoded, tables, extra_table)
+        return compose(self.features, encoded, tables, extra_table, self.label_table)
 
     def finish(self) -> dict[str, Any]:
         """The header, once everything was read; refuses a shard that was cut."""

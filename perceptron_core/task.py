@@ -20,7 +20,7 @@ from perceptron_core.features.attributes import Attribute, AttributeSet, did_you
 from perceptron_core.features.crfpp import parse_crfpp
 from perceptron_core.features.encoding import Encoder
 from perceptron_core.features.feature_set import FeatureSet
-from perceptron_core.features.templates import Part, Template, parse_templates
+from perceptron_core.features.templates import LABEL_COLUMN, Part, Template, parse_templates
 from perceptron_core.features.user_code import Extractor, checked_attribute, checked_extractor, load_functions
 from perceptron_core.label_encodings import AS_IS, ENCODINGS, convert, legal_transitions
 from perceptron_core.metrics import METRICS
@@ -231,9 +231,18 @@ def _read_templates(record: dict[str, Any], inputs: Sequence[str], attributes: A
             record["transitions"] = wants_transitions
     elif record["bias"] and "bias" not in texts:
         texts.append("bias")
-    if record["transitions"] is None:
-        record["transitions"] = True
     templates += parse_templates(texts, inputs, attributes, path)
+    history = [t.text for t in templates if any(part.column == LABEL_COLUMN for part in t.parts)]
+    if history and (record["transitions"] or record["legal_transitions"]):
+        raise InputError(
+            f"`{history[0]}` makes every token an instance of its own, without transitions; remove `transitions` and "
+            "`legal_transitions`, or the template",
+            path,
+        )
+    if history:
+        record["start_stop"] = False
+    if record["transitions"] is None:
+        record["transitions"] = not history
     if not templates and not record["extractor"]:
         raise InputError("there are no features; list templates under `features`", path)
     return [[t.text, [list(part) for part in t.parts], t.bigram, t.style] for t in templates]

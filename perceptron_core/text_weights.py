@@ -67,8 +67,9 @@ def name_key(name: str, label: str, task: Task) -> int:
         return mix(hash_string("stop"), hash_string(label))
     if name.startswith("extracted=") and task.features.extractor:
         return extracted_key(_unescape(name[len("extracted=") :]))
-    if not name.startswith("label[-1]="):
-        template, values = parse_feature_name(name, task.features.unigram_templates)
+    history = task.features.history_templates  # then there are no transitions
+    if history or not name.startswith("label[-1]="):
+        template, values = parse_feature_name(name, [*task.features.unigram_templates, *history])
         return template_key(template, values)
     before, joined, feature = name[len("label[-1]=") :].partition(" & ")
     before_hash = hash_string(_unescape(before))
@@ -124,7 +125,10 @@ def parse_weights(lines: Iterable[str], source: str, task: Task) -> TextWeights:
         names[key] = name
     if not entries:
         raise InputError("holds no weight", source)
-    labels = task.labels(sorted({label for _, label in entries} | previous_labels(names.values())))
+    found = {label for _, label in entries}
+    if not task.features.history_templates:
+        found |= previous_labels(names.values())
+    labels = task.labels(sorted(found))
     numbers = {label: number for number, label in enumerate(labels)}
     rows = from_entries(
         np.array([key for key, _ in entries], np.uint64),

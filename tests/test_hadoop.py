@@ -87,6 +87,17 @@ def test_one_shard_is_one_file_that_the_reducers_wrote(on_hdfs):
     assert names == ["prepared.json", *(f"shard-{shard:05d}-of-00004.gz" for shard in range(4))]
 
 
+def test_sparse_models(corpus, must, tmp_path):
+    """Features are counted in prepare, by a job over the shards on HDFS, and in training."""
+    options = ("--shards", 3, "--epochs", 2, "--min-count", 3, "--min-updates", 2)
+    must("train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", tmp_path / "run", *options)
+    train, run = put(corpus / "train.txt", "hdfs:///corpus/counted.txt"), "hdfs:///runs/sparse"
+    where = ("--run-dir", run, "-r", "hadoop", "--reducers", 2)
+    must("train", corpus / "task.yaml", "--train", train, *options, *where)
+    for file in ("model", "prepared/kept", "epoch-0002/weights"):
+        assert get(f"{run}/{file}") == (tmp_path / "run" / file).read_bytes()
+
+
 def test_predict_and_evaluate_on_the_cluster(corpus, inline, on_hdfs, must):
     dev = "hdfs:///corpus/dev.txt"
     must("predict", on_hdfs, dev, "-r", "hadoop", "--output", "hdfs:///tagged.txt")

@@ -253,7 +253,7 @@ def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[st
     """Everything that a kernel says about the problem after two passes over it."""
 
     def rows(weights: np.ndarray, pairs: bool) -> Any:
-        made = kernel.WeightRows(problem.labels, problem.dense_from)
+        made = kernel.WeightRows(problem.labels, problem.dense_from, chosen.min_updates)
         if problem.steps is not None:
             made.steps = problem.steps[pairs]
             made.rows_a_step = problem.labels if pairs else 1
@@ -261,7 +261,9 @@ def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[st
         there = [np.flatnonzero(row).astype(np.uint32) for row in weights]
         starts = np.append(0, np.cumsum([len(labels) for labels in there])).astype(np.int64)
         values = np.concatenate([np.zeros(0, np.float32), *(row[row != 0] for row in weights)])
-        made.load(np.arange(len(weights), dtype=np.int32), starts, _flat(there), values.astype(np.float32))
+        numbers = np.arange(len(weights), dtype=np.int32)
+        counts = numbers % (chosen.min_updates + 1)  # from new to relevant
+        made.load(numbers, starts, _flat(there), values.astype(np.float32), counts)
         return made
 
     emissions, pairs = rows(problem.emission_weights, False), rows(problem.pair_weights, True)
@@ -271,7 +273,8 @@ def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[st
     counts = [sequences.train(problem.block), sequences.train(problem.block)]
 
     def touched(weights: Any, features: int) -> list[np.ndarray]:
-        return list(weights.touched_entries(np.arange(features, dtype=np.int32)[::-1].copy()))
+        entries = weights.touched_entries(np.arange(features, dtype=np.int32)[::-1].copy())
+        return [*entries, *([weights.counted(entries[0])] if chosen.min_updates > 1 else [])]
 
     return {
         "decoded before": [before],
@@ -315,6 +318,7 @@ def test_training_and_decoding_are_equal(native: Any, learner: str, decoder: str
     st.sampled_from(list(UPDATES)),
     st.integers(1, 10),
     st.sampled_from([0.01, 1.0, 3.7]),
+    st.integers(1, 5),
 )
 def test_random_problems_are_equal(
     native: Any,
@@ -326,10 +330,11 @@ def test_random_problems_are_equal(
     update: str,
     beam: int,
     aggressiveness: float,
+    min_updates: int,
 ) -> None:
     problem = random_problem(np.random.default_rng(seed), switches, labels)
     model = {"transitions": switches.transitions, "start_stop": switches.start_stop}
-    chosen = Settings(learner, aggressiveness, decoder, beam, update, **model)
+    chosen = Settings(learner, aggressiveness, decoder, beam, update, **model, min_updates=min_updates)
     assert_kernels_agree(native, problem, chosen)
 
 
@@ -377,7 +382,32 @@ def test_a_step_is_what_a_change_is_multiplied_by(native: Any, kernel_name: str)
 def test_large_label_sets_are_equal(native: Any, labels: int, dense: bool, decoder: str) -> None:
     random = np.random.default_rng(labels)
     problem = random_problem(random, Switches(dense=dense), labels)
-    assert_kernels_agree(native, problem, Settings(learner="pa", decoder=decoder, beam=5))
+    for min_updates in (1, 3):
+        assert_kernels_agree(native, problem, Settings("pa", decoder=decoder, beam=5, min_updates=min_updates))
+
+
+def test_a_hidden_row_that_becomes_an_array_is_shown_where_it_went(native: Any) -> None:
+    """Sixty-eight labels, one after the other: the row of the only feature is a list until it has met 17 of them."""
+    labels = 68
+    block = FeatureBlock(
+        np.ones(labels, np.int32),
+        np.arange(labels, dtype=np.int32),
+        np.arange(labels + 1, dtype=np.int32),
+        np.zeros(labels, np.int32),
+        np.zeros(labels + 1, np.int32),
+        np.zeros(0, np.int32),
+    )
+    guesses = []
+    for kernel in (native, reference):
+        emissions, pairs = (kernel.WeightRows(labels, labels // 4, 40) for _ in range(2))
+        emissions.reserve(1)
+        plain = Settings(transitions=False, start_stop=False, min_updates=40)
+        sequences = kernel.SequenceKernel(labels, emissions, pairs, plain, np.ones((labels + 2, labels), np.uint8))
+        assert sequences.decode(block).tolist() == [0] * labels
+        sequences.train(block)
+        guesses.append(sequences.decode(block).tolist())
+        assert emissions.counted(np.zeros(1, np.int32)).tolist() == [40]
+    assert guesses[0] == guesses[1] != [0] * labels
 
 
 @settings(deadline=None, max_examples=60)

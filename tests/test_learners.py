@@ -18,6 +18,7 @@ from perceptron_core.hashing import hash_string, mix
 from perceptron_core.learners import LEARNERS
 from perceptron_core.mixing import MIXINGS, ShardStep, add_average, apply, averaged_rows
 from perceptron_core.mixing import mix as mix_shards
+from perceptron_core.relevance import counted_from, relevant
 from perceptron_core.rows import Rows, empty
 from perceptron_core.sequence_model import FeatureNumbers, SequenceModel
 from perceptron_core.settings import Settings
@@ -38,6 +39,7 @@ class Trained(NamedTuple):
     weights: dict[tuple[int, int], float]
     averaged: dict[tuple[int, int], float]
     stats: list[EpochStats]
+    relevant: set[int]  # keys
 
 
 def make_task(folder: Path, text: str = TASK) -> Task:
@@ -80,6 +82,8 @@ def entries(rows: Rows, column: str) -> dict[tuple[int, int], float]:
 
 def train_one_shard(task: Task, records: Sequence[Any], settings: Settings, mixing: str, epochs: int) -> Trained:
     weights, sums, all_stats = empty(weight="f4"), empty(sum="f8"), []
+    if settings.min_updates > 1:
+        weights = counted_from(weights, 0)
     for _ in range(epochs):
         epoch = ShardEpoch(task, LABELS, settings, weights)
         for kind, record in records:
@@ -93,7 +97,8 @@ def train_one_shard(task: Task, records: Sequence[Any], settings: Settings, mixi
         all_stats.append(stats)
     both = averaged_rows(weights, sums, epochs)
     exact = both.with_values(averaged=sums.values["sum"] / epochs)
-    return Trained(entries(weights, "weight"), entries(exact, "averaged"), all_stats)
+    shown = relevant(both, settings.min_updates)
+    return Trained(entries(weights, "weight"), entries(exact, "averaged"), all_stats, set(shown.keys.tolist()))
 
 
 # ---------------------------------------------------------------- the textbook
@@ -103,14 +108,22 @@ def transition_key(before: int, after: int) -> int:
     return mix(mix(hash_string("transition"), hash_string(LABELS[before])), hash_string(LABELS[after]))
 
 
+def structural_keys() -> set[int]:
+    labels = range(len(LABELS))
+    ends = {mix(hash_string(name), hash_string(LABELS[c])) for name in ("start", "stop") for c in labels}
+    return ends | {transition_key(p, c) for p in labels for c in labels}
+
+
 class Textbook:
-    """Dicts, a Viterbi with the scores' float32, whole feature vectors, and Collins's average of all weights."""
+    """Dicts, a Viterbi with the scores' float32, whole feature vectors, and Collins's average of all weights; the
+    update counts are Goldberg and Elhadad's."""
 
     def __init__(self, task: Task, settings: Settings) -> None:
         self.task, self.settings = task, settings
         self.weights: dict[tuple[int, int], np.float32] = {}
         self.total: Counter = Counter()
         self.examples = 0
+        self.updates = Counter(dict.fromkeys(structural_keys(), settings.min_updates))  # U, by key
 
     def token_keys(self, words: Sequence[str], t: int, bigram: bool) -> list[int]:
         encoder = self.task.encoder()
@@ -148,10 +161,15 @@ class Textbook:
         counts.update(self.end_features("stop", labels[-1]))
         return counts
 
+    def seen(self, entry: tuple[int, int]) -> np.float32:
+        """A weight as scoring sees it."""
+        relevant = self.updates[entry[0]] >= self.settings.min_updates
+        return self.weights.get(entry, np.float32(0)) if relevant else np.float32(0)
+
     def score(self, found: Sequence[tuple[int, int]]) -> np.float32:
         total = np.float32(0)
         for entry in found:
-            total = total + self.weights.get(entry, np.float32(0))
+            total = total + self.seen(entry)
         return total
 
     def viterbi(self, features: Any) -> list[int]:
@@ -177,7 +195,7 @@ class Textbook:
         if guess != gold:
             delta = self.phi(features, gold)
             delta.subtract(self.phi(features, guess))
-            margin = math.fsum(count * float(self.weights.get(e, np.float32(0))) for e, count in delta.items())
+            margin = math.fsum(count * float(self.seen(e)) for e, count in delta.items())
             norm = sum(count * count for count in delta.values())
             loss = sum(a != b for a, b in zip(gold, guess))
             c = self.settings.aggressiveness
@@ -191,6 +209,7 @@ class Textbook:
                 if count:
                     old = float(self.weights.get(entry, np.float32(0)))
                     self.weights[entry] = np.float32(old + tau * count)
+            self.updates.update({key for (key, _), count in delta.items() if count})
         self.examples += 1
         for entry, weight in self.weights.items():
             self.total[entry] += float(weight)
@@ -208,11 +227,12 @@ def assert_equal_models(trained: Trained, textbook: Textbook) -> None:
         assert trained.averaged[entry] == pytest.approx(total / textbook.examples, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("min_updates", [1, 4])
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("model", [(True, True), (True, False), (False, True), (False, False)])
-def test_one_shard_is_the_textbook(tmp_path: Path, learner: str, model: tuple[bool, bool]) -> None:
+def test_one_shard_is_the_textbook(tmp_path: Path, learner: str, model: tuple[bool, bool], min_updates: int) -> None:
     task, corpus = make_task(tmp_path), random_corpus(3)
-    settings = Settings(learner, 0.05, transitions=model[0], start_stop=model[1])
+    settings = Settings(learner, 0.05, transitions=model[0], start_stop=model[1], min_updates=min_updates)
     textbook = Textbook(task, settings)
     errors = [textbook.train(corpus) for _ in range(3)]
     trained = train_one_shard(task, shard_records(task, corpus), settings, "uniform", 3)
@@ -220,6 +240,10 @@ def test_one_shard_is_the_textbook(tmp_path: Path, learner: str, model: tuple[bo
     assert [stats.updates for stats in trained.stats] == errors
     assert [stats.examples for stats in trained.stats] == [len(corpus)] * 3
     assert_equal_models(trained, textbook)
+    weighty = {key for (key, _), total in textbook.total.items() if total}
+    expected = {key for key in weighty if textbook.updates[key] >= min_updates}
+    assert trained.relevant == expected
+    assert expected < weighty if min_updates > 1 else expected == weighty
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
@@ -266,7 +290,7 @@ def test_a_resident_shard_trains_like_one_that_is_read(tmp_path: Path) -> None:
 def test_an_empty_shard_trains_nothing(tmp_path: Path) -> None:
     task = make_task(tmp_path)
     trained = train_one_shard(task, shard_records(task, []), Settings(), "errors", 2)
-    assert trained == Trained({}, {}, [EpochStats()] * 2)
+    assert trained == Trained({}, {}, [EpochStats()] * 2, set())
 
 
 # ---------------------------------------------------------------- by hand

@@ -96,10 +96,10 @@ def test_a_column_wins_over_an_attribute_of_its_name():
         ("word[1..-1]", "smaller offset first"),
         ("word[-1..1] & pos[0..1]", r"one length, but they have \[2, 3\]"),
         ("word[0] & form[0]", "twice"),
-        ("label[-1]", "transitions: true"),
         ("label[-1] & label[-1] & word[0]", "2 times"),
-        ("label[0] & word[0]", "only the previous one"),
-        ("label[-2..-1] & word[0]", "only the previous one"),
+        ("label[0] & word[0]", "only those before"),
+        ("label[-2..0]", "only those before"),
+        ("label[-2] & label[-2] & word[0]", "twice"),
         ("sufix3[0]", "no column and no attribute `sufix3`.*Did you mean `suffix3`.*form, pos, .*cities"),
         ("sufix3(pos)[0]", "no attribute `sufix3`.*Did you mean `suffix3`"),
         ("suffix3(poss)[0]", "no column `poss`.*Did you mean `pos`"),
@@ -125,6 +125,24 @@ def test_refused_templates(text, message):
 def test_doubled_templates_are_refused(texts):
     with pytest.raises(InputError, match="repeats"):
         parse(*texts)
+
+
+@pytest.mark.parametrize(
+    "text, expanded",
+    [
+        ("label[-1]", ["label[-1]"]),
+        ("label[-2..-1]", ["label[-2]", "label[-1]"]),
+        ("label[-2] & label[-1] & suffix3[0..1]", [f"label[-2] & label[-1] & suffix3[{i}]" for i in (0, 1)]),
+    ],
+)
+def test_history(text, expanded):
+    """Labels are values like any other then, also where they are joined with the previous one alone."""
+    *found, joined = parse(text, "word[0] & label[-1]")
+    assert [template.text for template in found] == expanded
+    assert joined == Template(
+        "form[0] & label[-1]", (Part("form", "identity", 0), Part("label", "identity", -1)), False, "names"
+    )
+    assert not any(template.bigram for template in found)
 
 
 def test_the_same_parts_with_and_without_the_label_are_two_templates():

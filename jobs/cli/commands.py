@@ -23,6 +23,7 @@ from jobs.run_dir import RunDir, open_model
 from jobs.runners import Cluster
 from jobs.storage import is_remote, storage_of
 from jobs.tagging import evaluate, evaluate_predicted, predict, python_file
+from perceptron_core import history
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.kernels import COMPILED
@@ -77,12 +78,15 @@ def run_prepare(arguments: Arguments, task: Task) -> None:
     _require(arguments, "train", "output")
     terminal = Terminal(arguments.quiet)
     with _cluster(arguments, "prepare") as cluster:
-        made = prepare(task, arguments.train, arguments.shards, arguments.seed, arguments.output, cluster)
+        options = (arguments.shards, arguments.seed, arguments.output, cluster, arguments.min_count)
+        made = prepare(task, arguments.train, *options)
     content = made.content
     terminal.note(
         f"{content['sentences']:,} sentences, {content['tokens']:,} tokens, {len(made.labels())} labels "
         f"in {len(made.shards)} shards: {arguments.output}"
     )
+    if made.kept_path():
+        terminal.note(f"{content['kept']['features']:,} features occur on {content['min_count']} tokens or more")
     if made.remark():
         terminal.note(made.remark())
 
@@ -103,6 +107,7 @@ def run_train(arguments: Arguments, task: Task) -> None:
         dev=arguments.dev or (),
         shards=arguments.shards,
         seed=arguments.seed,
+        min_count=arguments.min_count,
         settings=Settings(
             learner=arguments.learner,
             aggressiveness=arguments.aggressiveness,
@@ -111,6 +116,7 @@ def run_train(arguments: Arguments, task: Task) -> None:
             update=arguments.update,
             local_epochs=arguments.local_epochs,
             average=arguments.average,
+            min_updates=arguments.min_updates,
         ),
         mixing=arguments.mixing,
         subsample=arguments.subsample,
@@ -247,7 +253,8 @@ def run_import(arguments: Arguments, task: Task) -> None:
     settings = Settings(
         transitions=task.record["transitions"], start_stop=task.record["start_stop"], **decoding
     ).check()
-    model = Model("model", portable(task), weights.labels, settings._asdict(), weights.rows, names=weights.names)
+    history.check(task.features, settings)
+    model = Model("model", portable(task), weights.labels, settings.record(), weights.rows, names=weights.names)
     write_model(arguments.output, model)
 
 

@@ -10,6 +10,7 @@ READY_EXPERIMENTS = ("ner-strategies", "ner-curves", "mixing", "pos-time", "shar
 RUNNERS = ("inline", "local", "hadoop", "emr")
 
 TASK_HELP = f"a task file (YAML), or the name of a ready one: {', '.join(READY_TASKS)}"
+MIN_COUNT_HELP = "leave out features that occur on fewer than K tokens of the corpus"
 MODEL_HELP = "a model file, or a run directory (then its best epoch by dev score, or its last)"
 
 
@@ -54,6 +55,7 @@ def _prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=1, metavar="K", help="decides how sentences are dealt and shuffled (default 1)"
     )
+    parser.add_argument("--min-count", type=positive, default=1, metavar="K", help=f"{MIN_COUNT_HELP} (default 1: all)")
     parser.add_argument("--output", metavar="DIR", help="the folder for the shards; must not exist yet")
     parser.add_argument("--quiet", action=argparse.BooleanOptionalAction, default=False, help="say nothing but errors")
     _runner(parser)
@@ -87,6 +89,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
         "--subsample", action=argparse.BooleanOptionalAction, default=False, help="train on one shard of the S alone"
     )
     split.add_argument("--seed", type=int, metavar="K", help="decides how sentences are dealt and shuffled (default 1)")
+    data.add_argument("--min-count", type=positive, metavar="K", help=f"{MIN_COUNT_HELP} (default: all)")
     how = parser.add_argument_group("learning")
     how.add_argument(
         "--learner",
@@ -117,6 +120,14 @@ def _train(parser: argparse.ArgumentParser) -> None:
         choices=("standard", "early", "max-violation"),
         default="standard",
         help="which prefix of a wrong sentence to update on",
+    )
+    how.add_argument(
+        "--min-updates",
+        type=positive,
+        default=1,
+        metavar="K",
+        help="a feature scores once it has taken part in K updates; the model holds such features alone (default 1: "
+        "all that were ever updated)",
     )
     stop = parser.add_argument_group("stopping")
     stop.add_argument("--epochs", type=positive, default=10, metavar="N", help="at most N epochs (default 10)")

@@ -120,9 +120,14 @@ class Encoder:
 
 
 def compose(
-    features: FeatureSet, encoded: Encoded, tables: Sequence[np.ndarray], extra_table: np.ndarray
+    features: FeatureSet,
+    encoded: Encoded,
+    tables: Sequence[np.ndarray],
+    extra_table: np.ndarray,
+    label_table: Optional[np.ndarray] = None,
 ) -> FeatureKeys:
-    """The keys of every token's features, from the attribute hashes of its neighbourhood's types."""
+    """The keys of every token's features, from the attribute hashes of its neighbourhood's types; with the hashes of
+    the labels, also those of the history, which is then the gold one."""
 
     def run(program: Program) -> tuple[np.ndarray, np.ndarray]:
         if not len(program.seeds):
@@ -132,11 +137,15 @@ def compose(
     starts, keys = run(features.unigrams)
     if len(encoded.extra_sizes):
         extra_keys = mix_array(EXTRACTOR_SEED, extra_table[encoded.extra_ids])
-        starts, keys = _join(starts, keys, encoded.extra_sizes, extra_keys)
+        starts, keys = join(starts, keys, encoded.extra_sizes, extra_keys)
+    if label_table is not None and features.history_templates:
+        ids, all_tables = [*encoded.ids, encoded.labels], [*tables, label_table]
+        more_starts, more_keys = compose_keys(features.history, encoded.lengths, ids, all_tables)
+        starts, keys = join(starts, keys, np.diff(more_starts), more_keys)
     return FeatureKeys(starts, keys, *run(features.bigrams))
 
 
-def _join(
+def join(
     starts: np.ndarray, keys: np.ndarray, more_sizes: np.ndarray, more_keys: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each token's keys followed by its further ones."""

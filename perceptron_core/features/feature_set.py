@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from perceptron_core.features.templates import CRFPP, Template, boundary_value, literals
+from perceptron_core.features.templates import CRFPP, LABEL_COLUMN, Part, Template, boundary_value, literals
 from perceptron_core.hashing import hash_string, mix
 
 EXTRACTOR_SEED = hash_string("extractor")
@@ -50,6 +50,10 @@ def extracted_key(feature: str) -> int:
     return mix(EXTRACTOR_SEED, hash_string(feature))
 
 
+def _is_input(part: Part) -> bool:
+    return part.column != LABEL_COLUMN
+
+
 class FeatureSet:
     """Templates over input columns, and perhaps a free-form extractor beside them."""
 
@@ -58,20 +62,22 @@ class FeatureSet:
         self.extractor = extractor
         used: dict[str, list[str]] = {}
         for template in templates:
-            for part in template.parts:
+            for part in filter(_is_input, template.parts):
                 attributes = used.setdefault(part.column, [])
                 if part.attribute not in attributes:
                     attributes.append(part.attribute)
         self.columns = [column for column in columns if column in used]
         self.attributes = [used[column] for column in self.columns]
         self.column_numbers = [list(columns).index(column) for column in self.columns]
-        self.unigram_templates = [t for t in self.templates if not t.bigram]
+        self.history_templates = [t for t in self.templates if not all(map(_is_input, t.parts))]
+        self.unigram_templates = [t for t in self.templates if not t.bigram and t not in self.history_templates]
         self.bigram_templates = [t for t in self.templates if t.bigram]
         self.unigrams = self.program(self.unigram_templates)
         self.bigrams = self.program(self.bigram_templates)
+        self.history = self.program(self.history_templates)
 
     def program(self, templates: Sequence[Template]) -> Program:
-        """Some of the templates, as the kernel takes them."""
+        """Some of the templates, as the kernel takes them; where they have labels, these are one more column."""
         parts = [(template.style, part) for template in templates for part in template.parts]
         sizes = [len(template.parts) for template in templates]
         farthest = max((abs(part.offset) for _, part in parts), default=0)
@@ -84,14 +90,19 @@ class FeatureSet:
             hashes = [[hash_string(boundary_value(style, sign * d)) for d in distances] for style, _ in parts]
             return np.array(hashes, np.uint64).reshape(len(parts), farthest)
 
-        columns = [self.columns.index(part.column) for _, part in parts]
+        columns, attributes = [*self.columns, LABEL_COLUMN], [*self.attributes, ["identity"]]
+        numbers_of_columns = [columns.index(part.column) for _, part in parts]
+        if all(_is_input(part) for _, part in parts):
+            attributes.pop()
         return Program(
             seeds=np.array([template_seed(template) for template in templates], np.uint64),
             part_starts=numbers([0, *np.cumsum(sizes).tolist()]),
-            part_columns=numbers(columns),
-            part_attributes=numbers([self.attributes[c].index(part.attribute) for c, (_, part) in zip(columns, parts)]),
+            part_columns=numbers(numbers_of_columns),
+            part_attributes=numbers(
+                [attributes[c].index(part.attribute) for c, (_, part) in zip(numbers_of_columns, parts)]
+            ),
             part_offsets=numbers([part.offset for _, part in parts]),
             before=boundary(-1),
             after=boundary(+1),
-            widths=numbers([len(attributes) for attributes in self.attributes]),
+            widths=numbers([len(names) for names in attributes]),
         )

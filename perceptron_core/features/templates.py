@@ -5,6 +5,9 @@ A template says which values make a feature: `word[-1] & word[0]`, `suffix3[0]`,
 several ranges in one template run in parallel. This module parses templates and spells features as text
 and back; it reads no sentences and hashes nothing. CRF++'s own files are parsed in `crfpp.py`.
 
+Where a template asks for more than the previous label (`label[-2]`, `label[-2] & label[-1]`), or for nothing else
+(`label[-1]`), labels are history: values like those of any column, in all templates (see history.py).
+
 Feature names are a template's literal text with the values filled in, `word[-1]=of & word[0]=the` or
 `U05:of/the`, and can be read back, whatever the values hold. For that a value is escaped:
 
@@ -27,6 +30,8 @@ NAMES = "names"
 CRFPP = "crf++"
 
 CRFPP_MACRO = re.compile(r"%x\[(-?[0-9]+),([0-9]+)\]")
+
+LABEL_COLUMN = "label"
 
 _LABEL = "label[-1]"
 _NAME = r"[^\s\[\]()&=\\]+"
@@ -65,7 +70,7 @@ def parse_templates(
 ) -> list[Template]:
     """Parse templates over the input columns (the first is the word), ranges expanded, in order."""
     for column in columns:
-        if column == "label" or not re.fullmatch(_NAME, column):
+        if column == LABEL_COLUMN or not re.fullmatch(_NAME, column):
             raise InputError(
                 f"The input column `{column}` needs another name: templates know `label` as the predicted "
                 "label, and a name holds no space and none of [ ] ( ) & = \\.",
@@ -73,9 +78,10 @@ def parse_templates(
             )
     origins: dict[tuple[bool, tuple[Part, ...]], str] = {}
     templates = []
+    history = any(map(_asks_for_history, texts))
     for text in texts:
         try:
-            expanded = list(_expand(text, columns, attributes))
+            expanded = list(_expand(text, columns, attributes, history))
         except UserError as error:
             raise InputError(f"In the template `{text}`: {error}", source) from None
         for template in expanded:
@@ -92,16 +98,24 @@ def parse_templates(
     return templates
 
 
-def _expand(text: str, columns: Sequence[str], attributes: AttributeSet) -> Iterator[Template]:
+def _asks_for_history(text: str) -> bool:
+    """Whether a template wants more of the labels than to be joined with the previous one."""
+    matches = [_PART.fullmatch(piece.strip()) for piece in text.split("&")]
+    labels = [match for match in matches if match and match["name"] == LABEL_COLUMN and not match["argument"]]
+    farther = any((int(match["first"]), int(match["last"] or match["first"])) != (-1, -1) for match in labels)
+    return bool(labels) and (farther or len(labels) == len(matches) == 1)
+
+
+def _expand(text: str, columns: Sequence[str], attributes: AttributeSet, history: bool) -> Iterator[Template]:
     pieces = [piece.strip() for piece in text.split("&")]
     if pieces == ["bias"]:
         yield Template("bias", (), False, NAMES)
         return
-    parsed = [_parse_part(piece, columns, attributes) for piece in pieces]
-    ranges = [part for part in parsed if part is not None]
-    labels = len(parsed) - len(ranges)
-    if not ranges:
-        raise UserError(f"`{_LABEL}` alone is a transition; set `transitions: true` instead.")
+    ranges = [_parse_part(piece, columns, attributes) for piece in pieces]
+    labels = 0
+    if not history:  # the previous label is no value but what the template is joined with
+        labels = sum(part.column == LABEL_COLUMN for part in ranges)
+        ranges = [part for part in ranges if part.column != LABEL_COLUMN]
     if labels > 1:
         raise UserError(f"`{_LABEL}` is there {labels} times; once is enough.")
     lengths = {len(part.offsets) for part in ranges if len(part.offsets) > 1}
@@ -118,8 +132,8 @@ def _expand(text: str, columns: Sequence[str], attributes: AttributeSet) -> Iter
         yield Template(" & ".join(names), parts, labels == 1, NAMES)
 
 
-def _parse_part(piece: str, columns: Sequence[str], attributes: AttributeSet) -> Optional[_Range]:
-    """The part's column, attribute and offsets; None for the previous label."""
+def _parse_part(piece: str, columns: Sequence[str], attributes: AttributeSet) -> _Range:
+    """The part's column, attribute and offsets."""
     match = _PART.fullmatch(piece)
     if match is None:
         raise UserError(
@@ -131,10 +145,10 @@ def _parse_part(piece: str, columns: Sequence[str], attributes: AttributeSet) ->
     last = int(match["last"] or first)
     if first > last:
         raise UserError(f"The range of `{piece}` is empty; write the smaller offset first.")
-    if name == "label" and argument is None:
-        if (first, last) != (-1, -1):
-            raise UserError(f"Of the labels only the previous one can be used: `{_LABEL}`.")
-        return None
+    if name == LABEL_COLUMN and argument is None:
+        if last >= 0:
+            raise UserError(f"Of the labels only those before can be used: `{_LABEL}`, `label[-2]`.")
+        return _Range(LABEL_COLUMN, "identity", range(first, last + 1))
     column, attribute = _resolve(name, argument, columns, attributes)
     return _Range(column, attribute, range(first, last + 1))
 

@@ -26,8 +26,18 @@ def compose_keys(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The keys of every token's features: (starts, keys), token t has keys[starts[t]:starts[t+1]]."""
     ends = np.repeat(np.cumsum(lengths), lengths)
-    tokens = np.arange(len(ends))
-    begins = ends - np.repeat(lengths, lengths)
+    return compose_at(program, np.arange(len(ends)), ends - np.repeat(lengths, lengths), ends, ids, tables)
+
+
+def compose_at(
+    program: Any,
+    tokens: np.ndarray,
+    begins: np.ndarray,
+    ends: np.ndarray,
+    ids: Sequence[np.ndarray],
+    tables: Sequence[np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same for some tokens, whose sentences begin and end there."""
     keys = np.zeros((len(tokens), len(program.seeds)), np.uint64)
     for k, seed in enumerate(program.seeds):
         keys[:, k] = seed
@@ -152,11 +162,16 @@ class Row:
 
 
 class WeightRows:
-    """The weights of the features by number: a row of labels each, made when it first gets a weight."""
+    """The weights of the features by number: a row of labels each, made when it first gets a weight.
 
-    def __init__(self, labels: int, dense_from: int) -> None:
-        self.labels = labels
+    With min_updates > 1, scoring passes a row over until its feature has taken part in so many updates.
+    """
+
+    def __init__(self, labels: int, dense_from: int, min_updates: int = 1) -> None:
+        self.labels, self.min_updates = labels, min_updates
         self.rows: dict[int, Row] = {}
+        self.count: dict[int, int] = {}  # updates in which a feature took part, as far as they matter
+        self.loaded: dict[int, int] = {}  # … and how many of them it came with
         self.steps: Optional[np.ndarray] = None  # the rows' steps, if not 1: steps[feature // rows_a_step]
         self.rows_a_step = 1
 
@@ -170,20 +185,47 @@ class WeightRows:
             row = self.rows[feature] = Row(self.labels, step)
         return row
 
+    def shown(self, feature: int) -> Optional[Row]:
+        """The row as scoring sees it."""
+        hidden = self.min_updates > 1 and self.count.get(feature, 0) < self.min_updates
+        return None if hidden else self.rows.get(feature)
+
+    def count_update(self, features: set[int]) -> None:
+        """One update in which these features took part; a relevant feature has nothing more to prove."""
+        for feature in features:
+            if self.count.get(feature, 0) < self.min_updates:
+                self.count[feature] = self.count.get(feature, 0) + 1
+
+    def counted(self, features: np.ndarray) -> np.ndarray:
+        """The updates in which each feature took part since it was loaded; no more than it lacked to min_updates."""
+        return np.array([self.count[f] - self.loaded.get(f, 0) for f in features.tolist()], np.int32)
+
     def value(self, feature: int, label: int) -> np.float32:
-        row = self.rows.get(feature)
+        """The weight as scoring sees it."""
+        row = self.shown(feature)
         return np.float32(0) if row is None else row.weights[label]
 
-    def load(self, features: np.ndarray, starts: np.ndarray, labels: np.ndarray, values: np.ndarray) -> None:
-        """Give features[i] the weights of entries starts[i] … starts[i+1]-1; a negative number is passed over."""
+    def load(
+        self,
+        features: np.ndarray,
+        starts: np.ndarray,
+        labels: np.ndarray,
+        values: np.ndarray,
+        counts: Optional[np.ndarray] = None,
+    ) -> None:
+        """Give features[i] the weights of entries starts[i] … starts[i+1]-1, and the count of the updates that it took
+        part in before; a negative number is passed over."""
         for feature, begin, end in zip(features.tolist(), starts[:-1].tolist(), starts[1:].tolist()):
             if feature >= 0:
                 self.row(feature).weights[labels[begin:end]] = values[begin:end]
+        if counts is not None:
+            self.loaded.update((f, count) for f, count in zip(features.tolist(), counts.tolist()) if f >= 0)
+            self.count.update(self.loaded)
 
     def add_scores(self, features: np.ndarray, scores: np.ndarray) -> None:
         """scores[label] += weight, feature by feature: the order is part of the result."""
         for feature in features.tolist():
-            row = self.rows.get(feature)
+            row = self.shown(feature)
             if row is not None:
                 scores += row.weights
 
@@ -298,11 +340,17 @@ class SequenceKernel:
             return self.transitions[feature]
         return (self.emissions if weights == "emissions" else self.pairs).row(feature)
 
+    def weight(self, weights: str, feature: int, label: int) -> np.float32:
+        """As scoring sees it."""
+        if weights == "transitions":
+            return self.transitions[feature].weights[label]
+        return (self.emissions if weights == "emissions" else self.pairs).value(feature, label)
+
     def update(self, parts: dict[tuple[Any, int, int], int], loss: float) -> bool:
         """w ← w + τ Δ; False if Δ or the step is zero, so that nothing moves."""
         margin = norm = 0.0
         for (weights, feature, label), count in parts.items():
-            margin += count * float(self.row_of(weights, feature).weights[label])
+            margin += count * float(self.weight(weights, feature, label))
             norm += float(count * count)
         if norm == 0:
             return False
@@ -312,6 +360,9 @@ class SequenceKernel:
         for (weights, feature, label), count in parts.items():
             if count:
                 self.row_of(weights, feature).change(label, tau * count, self.seen)
+        if self.emissions.min_updates > 1:
+            for name, rows in (("emissions", self.emissions), ("pairs", self.pairs)):
+                rows.count_update({feature for (weights, feature, _), n in parts.items() if n and weights == name})
         return True
 
     def train_on_sentence(self, tokens: Tokens, gold: list[int]) -> tuple[int, bool]:

@@ -171,7 +171,7 @@ cdef class SequenceSearch:
     cdef void score_tokens(self, Py_ssize_t n, const int32_t *starts, const int32_t *ids) noexcept nogil:
         """emit[t][label] = sum of the weights of token t's features, in their order."""
         cdef Py_ssize_t t, j
-        cdef const int32_t *row_of = self.emissions.row_of
+        cdef const int32_t *row_of = self.emissions.shown
         cdef const float *weights = self.emissions.weights
         if self.emissions.dense_from:
             memset(self.emit, 0, n * self.width * sizeof(float))

@@ -122,6 +122,8 @@ cdef class SequenceKernel(SequenceSearch):
         tau = self.step(loss, margin, norm)
         if tau == 0:
             return False
+        self.emissions.update += 1
+        self.pairs.update += 1
         for i in range(self.delta.count):
             if self.delta.parts[i].count:
                 self.change_part(&self.delta.parts[i], tau * self.delta.parts[i].count)

@@ -15,6 +15,12 @@ cdef struct Span:  # where a sparse row's entries are in the pool
     int32_t size, room
 
 
+cdef struct Evidence:  # that a feature is relevant: the updates in which it took part
+    int32_t before  # as the weights that training starts from have it
+    int32_t since
+    int32_t last  # the number of the update that was counted last
+
+
 cdef class WeightRows:
     """The weights of the features by number: a row of labels each, made when it first gets a weight.
 
@@ -22,10 +28,15 @@ cdef class WeightRows:
     `dense_from` labels, it becomes a plain array, to which scores are added label by label, which vectorises. With few
     labels (dense_from = 0) it is one at once.
     `lag` is the lazily kept part of the average: the sum over updates of change × examples seen before it.
+    With min_updates > 1, scoring passes a row over until its feature has taken part in so many updates.
     """
 
     cdef readonly Py_ssize_t labels, width, dense_from
     cdef int32_t *row_of  # by feature
+    cdef int32_t *shown  # what scoring sees of row_of: all of it, or with min_updates > 1 a copy without the hidden
+    cdef readonly Py_ssize_t min_updates
+    cdef Evidence *evidence  # by feature, if min_updates > 1
+    cdef int32_t update  # the number of the update under way
     cdef Py_ssize_t features, feature_room
     # dense rows
     cdef Py_ssize_t rows, row_room
@@ -43,7 +54,7 @@ cdef class WeightRows:
     cdef public const double[::1] steps
     cdef public Py_ssize_t rows_a_step
 
-    def __cinit__(self, Py_ssize_t labels, Py_ssize_t dense_from):
+    def __cinit__(self, Py_ssize_t labels, Py_ssize_t dense_from, Py_ssize_t min_updates=1):
         if labels > 65535:
             raise ValueError("more than 65,535 labels")
         if dense_from == 0 and labels > MOST_DENSE:
@@ -52,9 +63,13 @@ cdef class WeightRows:
         self.width = (labels + 7) // 8 * 8
         self.words = (labels + 63) // 64
         self.dense_from = dense_from
+        self.min_updates = min_updates
         self.steps, self.rows_a_step = None, 1
 
     def __dealloc__(self):
+        if self.shown != self.row_of:
+            free(self.shown)
+        free(self.evidence)
         free(self.row_of)
         free(self.weights)
         free(self.updates_of)
@@ -72,8 +87,16 @@ cdef class WeightRows:
                 room = 2 * room + 1024
             self.row_of = <int32_t *>grown(self.row_of, room * sizeof(int32_t))
             self.feature_room = room
+            if self.min_updates > 1:
+                self.shown = <int32_t *>grown(self.shown, room * sizeof(int32_t))
+                self.evidence = <Evidence *>grown(self.evidence, room * sizeof(Evidence))
+            else:
+                self.shown = self.row_of
         if features > self.features:
             memset(self.row_of + self.features, 0xFF, (features - self.features) * sizeof(int32_t))
+            if self.min_updates > 1:
+                memset(self.shown + self.features, 0xFF, (features - self.features) * sizeof(int32_t))
+                memset(self.evidence + self.features, 0, (features - self.features) * sizeof(Evidence))
             self.features = features
 
     cdef int make_room(self, Py_ssize_t rows) except -1:
@@ -182,15 +205,17 @@ cdef class WeightRows:
             self.make_array(feature)
         return self.row_of[feature]
 
-    def load(self, const int32_t[::1] features, const int64_t[::1] starts, entry_labels, entry_values):
-        """Give features[i], which has no row yet, the weights of entries starts[i] … starts[i+1]-1; a negative number
-        is passed over."""
+    def load(self, const int32_t[::1] features, const int64_t[::1] starts, entry_labels, entry_values, counts=None):
+        """Give features[i], which has no row yet, the weights of entries starts[i] … starts[i+1]-1, and the count of
+        the updates that it took part in before; a negative number is passed over."""
         cdef const uint32_t[::1] labels = entry_labels
         cdef const float[::1] values = entry_values
         cdef Py_ssize_t i, j, size
         cdef int32_t row
         if self.dense_from == 0:
             self.make_room(self.rows + features.shape[0])
+        if self.min_updates > 1:
+            self.load_counts(features, counts)
         for i in range(features.shape[0]):
             size = starts[i + 1] - starts[i]
             if features[i] < 0 or size == 0:
@@ -203,9 +228,40 @@ cdef class WeightRows:
                 self.new_list(features[i], size)
                 for j in range(starts[i], starts[i + 1]):
                     self.entries[self.entry(features[i], labels[j])].weight = values[j]
+            if self.min_updates > 1:
+                self.show_if_relevant(features[i])
+
+    cdef int load_counts(self, const int32_t[::1] features, const int32_t[::1] counts) except -1:
+        cdef Py_ssize_t i
+        for i in range(features.shape[0]):
+            if features[i] >= 0:
+                self.evidence[features[i]].before = counts[i]
+        return 0
+
+    def counted(self, const int32_t[::1] features):
+        """The updates in which each feature took part since it was loaded; no more than it lacked to min_updates."""
+        counts_array = np.empty(features.shape[0], np.int32)
+        cdef int32_t[::1] counts = counts_array
+        cdef Py_ssize_t i
+        for i in range(features.shape[0]):
+            counts[i] = self.evidence[features[i]].since
+        return counts_array
+
+    cdef inline void show_if_relevant(self, int32_t feature) noexcept nogil:
+        if self.evidence[feature].before + self.evidence[feature].since >= self.min_updates:
+            self.shown[feature] = self.row_of[feature]
+
+    cdef inline void count_update(self, int32_t feature) noexcept nogil:
+        """Once an update, whatever the number of labels; a relevant feature has nothing more to prove."""
+        cdef Evidence *evidence = &self.evidence[feature]
+        if evidence.last != self.update and evidence.before + evidence.since < self.min_updates:
+            evidence.last = self.update
+            evidence.since += 1
+        self.show_if_relevant(feature)
 
     cdef inline float value(self, int32_t feature, int32_t label) noexcept nogil:
-        cdef Py_ssize_t row = self.row_of[feature], i
+        """The weight as scoring sees it."""
+        cdef Py_ssize_t row = self.shown[feature], i
         cdef const Span *span
         if row == NO_ROW:
             return 0
@@ -236,11 +292,13 @@ cdef class WeightRows:
         old = weight[0]
         weight[0] = <float>(old + amount)
         lag[0] += seen * (<double>weight[0] - <double>old)
+        if self.min_updates > 1:
+            self.count_update(feature)
         return 0
 
     cdef inline void add_scores(self, int32_t feature, float *scores) noexcept nogil:
         """scores[label] += weight, for every label of the feature's row."""
-        cdef Py_ssize_t row = self.row_of[feature], i
+        cdef Py_ssize_t row = self.shown[feature], i
         cdef const float *weights
         cdef const Entry *entries
         if row >= 0:

@@ -1,0 +1,37 @@
+"""Leaving out rare features: the job that counts them, run on the shards of a corpus while it is being prepared."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from jobs.count_features import MRCountFeatures
+from jobs.runners import Cluster, run_job
+from perceptron_core.features.rare import kept_file
+from perceptron_core.task import Task
+
+COUNT_BYTES = 10  # of one feature's count in the shuffle, at most
+RANGE_BYTES = 64 << 20  # of what one reducer should sum up
+
+
+class KeptFeatures(NamedTuple):
+    """The features that occur on enough tokens."""
+
+    task: Task
+    record: str  # the task's file
+    least: int
+    cluster: Cluster
+
+    def find(self, content: dict[str, Any], shards: Sequence[str]) -> tuple[dict[str, Any], Optional[bytes]]:
+        """The corpus's manifest, with the file of the kept features described in it; and that file, unless all are."""
+        if self.least == 1:
+            return content, None
+        occurrences = content["tokens"] * len(self.task.features.templates)
+        ranges = self.cluster.reducers or 1 + occurrences * COUNT_BYTES // RANGE_BYTES
+        arguments = ["--task", self.record, "--least", str(self.least), "--ranges", str(ranges)]
+        output = sorted(run_job(MRCountFeatures, self.cluster, arguments, shards), key=lambda pair: pair[0])
+        keys = np.concatenate([kept for _, kept in output])
+        data = kept_file(keys)
+        described = {"features": len(keys), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        return {**content, "min_count": self.least, "kept": described}, data
