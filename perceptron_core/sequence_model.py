@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.features.encoding import ALL_ONE, FeatureKeys
 from perceptron_core.hashing import hash_string, mix_array
 from perceptron_core.kernels import DENSE_LABELS, KeyTable, SequenceKernel, WeightRows
 from perceptron_core.rows import Rows, find_keys, from_entries, interleave, select
@@ -25,6 +25,7 @@ class FeatureBlock(NamedTuple):
     ids: np.ndarray
     pair_starts: np.ndarray
     pair_ids: np.ndarray
+    values: np.ndarray = ALL_ONE  # of the features `ids`
 
 
 class FeatureNumbers:
@@ -49,6 +50,7 @@ class FeatureNumbers:
             self.emissions.intern(features.keys),
             features.pair_starts,
             self.pairs.intern(features.pair_keys),
+            features.values,
         )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from perceptron_core.corpus import Sentence
 from perceptron_core.dealing import deal
-from perceptron_core.features.encoding import Encoded, Encoder, Numbering, TypeTable
+from perceptron_core.features.encoding import ALL_ONE, Encoded, Encoder, Numbering, TypeTable
 from perceptron_core.growing import GrowingArray
 from perceptron_core.rows import ragged_range
 from perceptron_core.shards import ShardContent, reorder
@@ -51,6 +51,8 @@ class PieceEncoder:
                     "label_names": list(self.encoder.labels),
                     "extra_sizes": part.extra_sizes,
                     "extra_ids": part.extra_ids,
+                    "word_sizes": part.word_sizes,
+                    "values": part.values,
                     "new": [self._new_types(shard, c, ids, rows[c], types[c]) for c, ids in enumerate(columns)],
                 },
             )
@@ -113,6 +115,8 @@ class ShardBuilder:
                 label_map[record["labels"]],
                 record["extra_sizes"],
                 extra,
+                record["word_sizes"],
+                record["values"],
             )
         )
         self.places.append(record["places"])
@@ -146,6 +150,8 @@ class ShardBuilder:
             np.concatenate([part.labels for part in self.parts]),
             np.concatenate([part.extra_sizes for part in self.parts]),
             np.concatenate([part.extra_ids for part in self.parts]),
+            np.concatenate([part.word_sizes for part in self.parts]),
+            _joined_values(self.parts),
         )
         shuffled = reorder(joined, np.argsort(np.concatenate(self.places), kind="stable"))
         sequences = [*shuffled.ids, *([shuffled.extra_ids] if self.extractor else [])]
@@ -164,8 +170,15 @@ class ShardBuilder:
         label_map = np.array([names.index(name) for name in self.labels], np.int32)
         used_labels = np.unique(label_map[shuffled.labels])
         labels = np.searchsorted(used_labels, label_map[shuffled.labels]).astype(np.int32)
-        encoded = Encoded(shuffled.lengths, ids, labels, shuffled.extra_sizes, extra_ids)
+        encoded = shuffled._replace(ids=ids, labels=labels, extra_ids=extra_ids)
         return ShardContent(encoded, tables, extra_table, [names[i] for i in used_labels.tolist()], types)
+
+
+def _joined_values(parts: Sequence[Encoded]) -> np.ndarray:
+    """The values of all words, or nothing if all are 1."""
+    if not any(len(part.values) for part in parts):
+        return ALL_ONE
+    return np.concatenate([part.values if len(part.values) else np.ones(part.words().sum(), "f4") for part in parts])
 
 
 def first_occurrence_order(sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -47,7 +47,8 @@ def read_sentences(
     found = False
     lines = chain.from_iterable(read_lines(piece.path, lambda path: opener(path, 0)))
     for sentence in fmt.read(lines, piece.path, keep_text, labels):
-        found = found or len(sentence.columns[0]) > 0
+        # only where text is kept there are sentences that carry nothing else
+        found = found or not keep_text or len(sentence.token_lines) > 0
         if found:
             yield sentence
     if not found:

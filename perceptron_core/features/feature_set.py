@@ -51,11 +51,22 @@ def extracted_key(feature: str) -> int:
 
 
 class FeatureSet:
-    """Templates over input columns, and perhaps a free-form extractor beside them."""
+    """Templates over input columns, and perhaps a free-form extractor beside them.
 
-    def __init__(self, templates: Sequence[Template], columns: Sequence[str], extractor: Optional[str] = None) -> None:
+    If it is `pooled`, a text has the features of all its words together; `constants`, such as the bias, it has once,
+    also when it has no word. There a template needs all its words: no feature tells where a text ends.
+    """
+
+    def __init__(
+        self,
+        templates: Sequence[Template],
+        columns: Sequence[str],
+        extractor: Optional[str] = None,
+        pooled: bool = False,
+    ) -> None:
         self.templates = list(templates)
         self.extractor = extractor
+        self.pooled = pooled
         used: dict[str, list[str]] = {}
         for template in templates:
             for part in template.parts:
@@ -67,7 +78,9 @@ class FeatureSet:
         self.column_numbers = [list(columns).index(column) for column in self.columns]
         self.unigram_templates = [t for t in self.templates if not t.bigram]
         self.bigram_templates = [t for t in self.templates if t.bigram]
-        self.unigrams = self.program(self.unigram_templates)
+        at_words = [t for t in self.unigram_templates if t.parts or not pooled]
+        self.constants = np.array([template_seed(t) for t in self.unigram_templates if t not in at_words], np.uint64)
+        self.unigrams = self.program(at_words)
         self.bigrams = self.program(self.bigram_templates)
 
     def program(self, templates: Sequence[Template]) -> Program:
@@ -81,6 +94,8 @@ class FeatureSet:
             return np.array(values, np.int32)
 
         def boundary(sign: int) -> np.ndarray:
+            if self.pooled:
+                return np.zeros((len(parts), farthest), np.uint64)
             hashes = [[hash_string(boundary_value(style, sign * d)) for d in distances] for style, _ in parts]
             return np.array(hashes, np.uint64).reshape(len(parts), farthest)
 

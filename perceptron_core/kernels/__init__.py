@@ -32,6 +32,7 @@ kernel: ModuleType = _choose()
 COMPILED = kernel is not reference
 hash_strings = kernel.hash_strings
 compose_keys = kernel.compose_keys
+pool_keys = kernel.pool_keys
 KeyTable = kernel.KeyTable
 WeightRows = kernel.WeightRows
 SequenceKernel = kernel.SequenceKernel
