@@ -25,7 +25,7 @@ class HeldOut:
         self.block = self.numbers.number(encoded.lengths, np.zeros(0, np.int32), encoder.keys(encoded))
         self.metric = METRICS[task.record["metric"]]
         self.label_names = list(encoder.labels)
-        self.words = [sentence.columns[0] for sentence in sentences]
+        self.words = [task.labelled(sentence) for sentence in sentences]
         self.gold = [task.as_counted(sentence.labels or ()) for sentence in sentences]
 
     def score(self, labels: Sequence[str], settings: Settings, weights: Rows) -> Counts:

@@ -9,9 +9,9 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from perceptron_core.features.encoding import ALL_ONE, FeatureKeys
+from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.hashing import hash_string, mix_array
-from perceptron_core.kernels import DENSE_LABELS, KeyTable, SequenceKernel, WeightRows
+from perceptron_core.kernels import ALL_ONE, DENSE_LABELS, KeyTable, SequenceKernel, WeightRows
 from perceptron_core.rows import Rows, find_keys, from_entries, interleave, select
 from perceptron_core.settings import Settings
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from perceptron_core.corpus import Sentence
 from perceptron_core.dealing import deal
-from perceptron_core.features.encoding import ALL_ONE, Encoded, Encoder, Numbering, TypeTable
+from perceptron_core.features.encoding import Encoded, Encoder, Numbering, TypeTable
 from perceptron_core.growing import GrowingArray
+from perceptron_core.kernels import ALL_ONE
 from perceptron_core.rows import ragged_range
 from perceptron_core.shards import ShardContent, reorder
 

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from perceptron_core.errors import UserError
-from perceptron_core.features.encoding import ALL_ONE, Encoded, FeatureKeys, compose, unless_all_one
+from perceptron_core.features.encoding import Encoded, FeatureKeys, compose, unless_all_one
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.growing import GrowingArray
+from perceptron_core.kernels import ALL_ONE
 from perceptron_core.rows import ragged_range
 from perceptron_core.wire import DamagedRecord, smallest
 

@@ -18,16 +18,15 @@ from perceptron_core.features.feature_set import EXTRACTOR_SEED, FeatureSet, Pro
 from perceptron_core.features.user_code import Extractor
 from perceptron_core.growing import GrowingArray
 from perceptron_core.hashing import mix_array
-from perceptron_core.kernels import compose_keys, hash_strings, pool_keys
+from perceptron_core.kernels import ALL_ONE, compose_keys, hash_strings, pool_keys
 
 NO_SIZES = np.zeros(0, np.int32)
-ALL_ONE = np.zeros(0, np.float32)  # instead of values that are all 1
 
 
 class Encoded(NamedTuple):
     """Some sentences. `ids` has an array for each of the feature set's columns, one type number a word; with an
-    extractor, `extra_ids` has the numbers of its features, extra_sizes[t] of them for token t. A token is a word, but in
-    classification it has word_sizes[t] of them."""
+    extractor, `extra_ids` has the numbers of its features, extra_sizes[t] of them for token t. A token is a word; in
+    classification it is a text of word_sizes[t] words."""
 
     lengths: np.ndarray  # int32, tokens of each sentence
     ids: list[np.ndarray]

@@ -15,6 +15,8 @@ from perceptron_core.hashing import hash_string, mix_array
 from perceptron_core.learners import LEARNERS
 from perceptron_core.violations import UPDATES
 
+ALL_ONE = np.zeros(0, np.float32)  # instead of values that are all 1
+
 
 def hash_strings(strings: Sequence[Optional[str]]) -> np.ndarray:
     """The 64-bit hash of every string; 0 for None."""
@@ -196,7 +198,7 @@ class WeightRows:
             if feature >= 0:
                 self.row(feature).weights[labels[begin:end]] = values[begin:end]
 
-    def add_scores(self, features: np.ndarray, scores: np.ndarray, values: Sequence[np.float32] = ()) -> None:
+    def add_scores(self, features: np.ndarray, scores: np.ndarray, values: np.ndarray = ALL_ONE) -> None:
         """scores[label] += weight, times the feature's value if there are any, feature by feature: the order is part
         of the result."""
         for i, feature in enumerate(features.tolist()):
