@@ -79,10 +79,10 @@ def run_prepare(arguments: Arguments, task: Task) -> None:
     with _cluster(arguments, "prepare") as cluster:
         made = prepare(task, arguments.train, arguments.shards, arguments.seed, arguments.output, cluster)
     content = made.content
-    terminal.note(
-        f"{content['sentences']:,} sentences, {content['tokens']:,} tokens, {len(made.labels())} labels "
-        f"in {len(made.shards)} shards: {arguments.output}"
-    )
+    counted = f"{content['sentences']:,} sentences, {content['tokens']:,} tokens"
+    if task.classifies:
+        counted = f"{content['sentences']:,} instances"
+    terminal.note(f"{counted}, {len(made.labels())} labels in {len(made.shards)} shards: {arguments.output}")
     if made.remark():
         terminal.note(made.remark())
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Callable, Union
 
-from perceptron_core.corpus.format import Format, Labels
+from perceptron_core.corpus.format import CLASSIFICATION, Format, Labels
 from perceptron_core.corpus.pieces import Opener, Piece, located, open_span, piece_span
 from perceptron_core.corpus.sentence import Sentence
 from perceptron_core.errors import InputError
@@ -52,7 +52,8 @@ def read_sentences(
         if found:
             yield sentence
     if not found:
-        raise InputError("holds no sentence; name a file that does, or leave this one out.", piece.path)
+        what = "instance" if fmt.kind == CLASSIFICATION else "sentence"
+        raise InputError(f"holds no {what}; name a file that does, or leave this one out.", piece.path)
 
 
 def read_lines(path: Path, opener: Callable[[str], io.BufferedReader] = open_local) -> Iterator[list[str]]:

@@ -161,10 +161,11 @@ cdef class SequenceKernel(SequenceSearch):
                 continue
             self.make_room(n)
             pair_start = &pair_starts[begin] if with_pairs else NULL
-            with nogil:
-                self.score_tokens(n, &starts[begin], id)
-                self.forward(n, pair_start, pair_id)
-                self.trace(n, self.best_label(n - 1, True), pair_start, pair_id)
+            if n == 1:  # is done sooner than the interpreter's lock is let go and taken again
+                self.search(n, &starts[begin], id, pair_start, pair_id)
+            else:
+                with nogil:
+                    self.search(n, &starts[begin], id, pair_start, pair_id)
             if not learn:
                 memcpy(&guesses[begin], self.path, n * sizeof(int32_t))
             elif memcmp(self.path, &gold[begin], n * sizeof(int32_t)):
