@@ -17,11 +17,10 @@ def classes(run: RunContent) -> Html:
         f"On the dev set: accuracy {_percent(scores['accuracy'])}, micro F1 {_percent(scores['micro_f1'])}, "
         f"macro F1 {_percent(scores['macro_f1'])}."
     )
-    rows: list[list[Text]] = [
-        [code(name), *(_percent(of[score]) for score in ("precision", "recall", "f1")), count(of["gold"])]
-        + [count(of["found"])]
-        for name, of in scores["classes"].items()
-    ]
+    rows: list[list[Text]] = []
+    for name, of in scores["classes"].items():
+        shares = [_percent(of[score]) for score in ("precision", "recall", "f1")]
+        rows.append([code(name), *shares, count(of["gold"]), count(of["found"])])
     headings = ["class", "precision", "recall", "F1", "gold", "found"]
     return section("Classes", table(headings, rows, "numbers"), _matrix(scores), lead=lead)
 

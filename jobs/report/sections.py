@@ -137,7 +137,7 @@ def mistakes(run: RunContent) -> Html:
         return Html("")
     told = run.mistakes
     all_wrong = told["wrong_tokens"]
-    labelled = run.examples if "classes" in told else "tokens"
+    labelled = "tokens" if run.examples == "sentences" else run.examples
     shown = sum(confusion["count"] for confusion in told["confusions"])
     lead = (
         f"{count(all_wrong)} of {count(told['tokens'])} {labelled} of the dev set are wrong "

@@ -10,12 +10,14 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
+import numpy as np
+
 from perceptron_core.corpus.format import CLASSIFICATION, Format, Labels, split_carriage_return
 from perceptron_core.corpus.sentence import Sentence
 from perceptron_core.errors import UserError
 
 NUMBER = "number"
-LARGEST = 3.4028234e38  # values are float32
+LARGEST = float(np.finfo(np.float32).max)
 
 Splitter = Callable[[str], list[str]]
 
@@ -47,10 +49,11 @@ class Instance(NamedTuple):
     values: Sequence[float] = ()
 
 
-def as_sentence(instance: Instance, line: int, text: Sequence[str], guess_line: Optional[int]) -> Sentence:
+def as_sentence(instance: Instance, line: int, text: Sequence[str]) -> Sentence:
+    """The sentence that begins in this line; of the text that is kept, the last line takes the guess."""
     labels = None if instance.label is None else (instance.label,)
-    guess_lines = () if guess_line is None else (guess_line,)
-    return Sentence(instance.columns, labels, line, text, guess_lines, instance.values)
+    guess_line = (len(text) - 1,) if text else ()
+    return Sentence(instance.columns, labels, line, text, guess_line, instance.values)
 
 
 class InstanceFormat(Format):
@@ -92,7 +95,7 @@ class LineInstanceFormat(InstanceFormat):
             content = line[:-1] if line[-1:] == "\r" else line
             instance = self._instance(content, source, number, labels) if content.strip(" \t") else None
             if instance is not None:
-                yield as_sentence(instance, number, text, len(text) - 1 if keep_text else None)
+                yield as_sentence(instance, number, text if keep_text else ())
                 text = []
         if text:
             yield self.leftover(text, number + 1 - len(text))

@@ -72,9 +72,9 @@ class TableFormat(InstanceFormat):
                     line,
                 )
             instance = self._instance(dict(zip(header, fields)), source, line, labels)
-            kept = list(text) if keep_text else []
+            kept = tuple(text) if keep_text else ()
             text.clear()
-            yield as_sentence(instance, line, kept, len(kept) - 1 if keep_text else None)
+            yield as_sentence(instance, line, kept)
         if text and keep_text:
             yield self.leftover(text, done + 1 - len(text))
 
@@ -89,8 +89,8 @@ class TableFormat(InstanceFormat):
                 return
             except csv.Error as error:
                 raise InputError(
-                    f"this record is not quoted as it should be ({error}); mend its quotes: a quote within a quoted "
-                    "field is written twice.",
+                    f"this record is not quoted as it should be ({error}); mend its quotes: a field with a line "
+                    "break stands in quotes, and a quote within them is written twice.",
                     source,
                     end + 1,
                 ) from None
