@@ -8,6 +8,8 @@ Reference: T. Joachims, Making large-scale SVM learning practical, 1999 (SVMligh
 """
 
 from collections.abc import Sequence
+from itertools import repeat
+from operator import contains
 from typing import Optional
 
 from perceptron_core.corpus.format import Labels, split_fields
@@ -35,12 +37,15 @@ class SvmlightFormat(LineInstanceFormat):
         features = fields if label is None else fields[1:]
         if features and features[0].startswith(QUERY):
             del features[0]
+        # All at once: a loop over the features would take most of the time of reading.
+        parts = ":".join(features).split(":") if features else []
+        paired = len(parts) == 2 * len(features) and all(map(contains, features, repeat(":")))
+        names = parts[::2]
         try:
-            pairs = [(name, float(value)) for name, value in [feature.split(":") for feature in features]]
+            values = list(map(float, parts[1::2])) if paired else []
         except ValueError:
-            raise self._bad_feature(features, source, number) from None
-        names, values = [name for name, _ in pairs], [value for _, value in pairs]
-        if "" in names or not fits_float32(values):
+            paired = False
+        if not paired or "" in names or not fits_float32(values):
             raise self._bad_feature(features, source, number)
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)

@@ -42,7 +42,7 @@ def _lines(random: np.random.Generator, language: np.ndarray, orders: np.ndarray
     values = (1 + np.log(counts)).tolist()
     pairs = [f"{code + 1}:{value:.4g}" for code, value in zip((codes % WORDS).tolist(), values)]
     ends = np.searchsorted(codes // WORDS, np.arange(AT_ONCE), side="right").tolist()
-    return [f"c{label} {' '.join(pairs[begin:end])}\n" for label, begin, end in zip(labels.tolist(), [0, *ends], ends)]
+    return [f"{label} {' '.join(pairs[begin:end])}\n" for label, begin, end in zip(labels.tolist(), [0, *ends], ends)]
 
 
 if __name__ == "__main__":
