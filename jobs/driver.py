@@ -22,7 +22,7 @@ from jobs.phases import Span, seconds_by_phase
 from jobs.plan import Listener, TrainingPlan
 from jobs.prepared import Prepared, check_intact
 from jobs.report import read_run, report_html
-from jobs.run_dir import RunDir
+from jobs.run_dir import RunDir, combine
 from jobs.runners import run_job
 from jobs.storage import join, open_file
 from jobs.storage.base import NotOurs
@@ -127,8 +127,16 @@ class _Training:
             history = self._epoch(epoch, history)
             self.listener.epoch(history[-1])
         self.listener.note(f"stopped: {reason}")
-        self._show(self.run.write_model())
+        residency.clear()
+        model = combine(*self._published(self.run.chosen_epoch()))
+        self.last = {}
+        self.run.write_model(model)
+        self._show(model)
         return self.run
+
+    def _published(self, epoch: int) -> tuple[Model, Optional[Model]]:
+        """The epoch's weights and sums of averages."""
+        return self.last.get(epoch) or (self.run.weights(epoch), self.run.average(epoch))
 
     def _show(self, model: Model) -> None:
         """What the model gets wrong, and the report; the model is there, and stays, if they cannot be made."""
@@ -145,7 +153,7 @@ class _Training:
 
     def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         began = time.time()
-        before, sums = self.last.get(epoch - 1) or (self.run.weights(epoch - 1), self.run.average(epoch - 1))
+        before, sums = self._published(epoch - 1)
         mixing = mixing_now(self.plan.mixing, [entry["errors"] for entry in history])
         if mixing != self.plan.mixing and (not history or history[-1].get("mixing") != mixing):
             self.listener.note(f"no fewer errors for {FALL_BACK_AFTER} epochs: {mixing} mixing from now on")

@@ -159,12 +159,10 @@ class RunDir:
         path = join(self.epoch_dir(epoch), "average")
         return fetch_model(path) if self.storage.exists(path) else None
 
-    def write_model(self) -> Model:
-        """The file `model`, of the chosen epoch."""
-        model = self.model()
+    def write_model(self, model: Model) -> None:
+        """The file `model`: the training's result."""
         with self.storage.new_file(self.file("model")) as path:
             write_model(path, model)
-        return model
 
     def mistakes(self) -> Optional[dict[str, Any]]:
         """The model's confusions on the dev set, or None if there was none."""

@@ -111,6 +111,7 @@ class MRTrainEpoch(Job):
             "stats": self.epoch.stats._asdict(),
             "worked": self.worked(),
         }
+        del self.epoch  # its weights are not needed any more; mrjob keeps the job itself for longer
         for number, rows in enumerate(cut(touched, self.options.ranges)):
             yield f"{number:05d}", {**step, "rows": to_record(rows)}
 

@@ -58,15 +58,12 @@ class ShardEpoch:
         keep: bool = False,
         progress: Callable[[int], None] = lambda sentences: None,
     ) -> None:
-        self.settings = settings
+        self.task, self.labels, self.settings, self.weights = task, labels, settings, weights
         self.progress = progress
         self.keep = keep or settings.local_epochs > 1
         self.reader = ShardReader(task.features, task.fingerprint, labels)
         self.numbers = FeatureNumbers()
-        self._model_of = lambda: SequenceModel(
-            labels, settings, weights, self.numbers, task.allowed_transitions(labels)
-        )
-        self.model: Optional[SequenceModel] = None
+        self.model: Optional[SequenceModel] = None  # made when the features' numbers are known to be new or resident
         self.blocks: list[FeatureBlock] = []
         self.stats = EpochStats()
 
@@ -86,10 +83,14 @@ class ShardEpoch:
     def _number(self, encoded: Encoded) -> FeatureBlock:
         return self.numbers.number(encoded.lengths, encoded.labels, self.reader.keys(encoded))
 
-    def _train(self, block: FeatureBlock) -> None:
+    def _the_model(self) -> SequenceModel:
         if self.model is None:
-            self.model = self._model_of()
-        errors, updates, wrong = self.model.train(block)
+            allowed = self.task.allowed_transitions(self.labels)
+            self.model = SequenceModel(self.labels, self.settings, self.weights, self.numbers, allowed)
+        return self.model
+
+    def _train(self, block: FeatureBlock) -> None:
+        errors, updates, wrong = self._the_model().train(block)
         self.stats = self.stats.plus(len(block.lengths), errors, updates, len(block.gold), wrong)
         self.progress(len(block.lengths))
         if self.keep:
@@ -103,9 +104,7 @@ class ShardEpoch:
             for block in first_pass:
                 self._train(block)
         self.blocks = first_pass
-        if self.model is None:  # an empty shard
-            self.model = self._model_of()
-        return header, self.model.touched()
+        return header, self._the_model().touched()
 
     def resident(self) -> Resident:
         header = self.reader.finish()

@@ -149,14 +149,16 @@ cdef class WeightRows:
         """The place in the pool of a sparse row's weight, a new one if it has none yet; labels ascend."""
         cdef Span *span = &self.spans[-2 - self.row_of[feature]]
         cdef Py_ssize_t i, after
-        if span.size == span.room:
-            self.move_list(span, 2 * span.room)
         i = span.begin
         while i < span.begin + span.size and self.entries[i].label < label:
             i += 1
         after = span.begin + span.size - i
         if after and self.entries[i].label == label:
             return i
+        if span.size == span.room:
+            i -= span.begin
+            self.move_list(span, 2 * span.room)
+            i += span.begin
         memmove(&self.entries[i + 1], &self.entries[i], after * sizeof(Entry))
         memmove(&self.entry_lags[i + 1], &self.entry_lags[i], after * sizeof(double))
         span.size += 1
