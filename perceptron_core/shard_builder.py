@@ -6,7 +6,6 @@ the finished shard does not depend on how the corpus was cut into pieces.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,8 @@ from perceptron_core.growing import GrowingArray
 from perceptron_core.kernels import ALL_ONE
 from perceptron_core.rows import ragged_range
 from perceptron_core.shards import ShardContent, reorder
+
+CHUNK_WORDS = 1 << 18  # that are in memory as strings at a time
 
 
 class PieceEncoder:
@@ -192,9 +193,14 @@ def first_occurrence_order(sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def in_chunks(sentences: Iterator[Sentence], size: int) -> Iterator[list[Sentence]]:
-    """Lists of up to `size` sentences."""
-    while True:
-        chunk = list(islice(sentences, size))
-        if not chunk:
-            return
+    """Lists of up to `size` sentences, fewer where they are long texts."""
+    chunk: list[Sentence] = []
+    words = 0
+    for sentence in sentences:
+        chunk.append(sentence)
+        words += len(sentence.columns[0])
+        if len(chunk) == size or words >= CHUNK_WORDS:
+            yield chunk
+            chunk, words = [], 0
+    if chunk:
         yield chunk

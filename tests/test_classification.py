@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 import jobs.pieces
+import perceptron_core.shard_builder
+from perceptron_core.corpus import Sentence
 from perceptron_core.dealing import deal
 from perceptron_core.model import read_model
+from perceptron_core.shard_builder import in_chunks
 from perceptron_core.task import read_task
 
 LABELS = ("добро", "зло", "新闻")
@@ -230,6 +233,13 @@ def test_one_shard_is_a_textbook_perceptron_on_values(must, tmp_path):
     rows = [row.split("\t") for row in exported.splitlines()]
     learnt = {(name, label): float(weight) for name, label, weight in rows}
     assert {key: weight for key, weight in learnt.items() if weight} == textbook(lines, 4)
+
+
+def test_long_texts_come_in_small_chunks(monkeypatch):
+    monkeypatch.setattr(perceptron_core.shard_builder, "CHUNK_WORDS", 10)
+    texts = [Sentence((["word"] * size,), ("x",), 1) for size in (4, 4, 4, 30, 0, 0, 0, 3)]
+    chunks = list(in_chunks(iter(texts), 3))
+    assert [len(chunk) for chunk in chunks] == [3, 1, 3, 1] and sum(chunks, []) == texts
 
 
 def test_a_word_counts_once_and_n_grams_stay_within_the_text(tmp_path):
