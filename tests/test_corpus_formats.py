@@ -33,9 +33,8 @@ def refusal(name, columns, predict, **options):
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones():
-    assert refusal("conll", ["a"], "b") == (
-        "Unknown corpus format 'conll'; known are: columns, conllu, word_tag, raw, label_text, csv, tsv, svmlight."
-    )
+    known = "columns, conllu, word_tag, raw, label_text, csv, tsv, svmlight"
+    assert refusal("conll", ["a"], "b") == f"Unknown corpus format 'conll'; known are: {known}."
 
 
 @pytest.mark.parametrize("name", FORMATS)
