@@ -265,8 +265,8 @@ def _read_templates(record: dict[str, Any], fmt: Format, attributes: AttributeSe
         texts.append("bias")
     if record["transitions"] is None:
         record["transitions"] = True
-    if not inputs and set(texts) > {"bias"}:
-        raise InputError(f"the format {record['format']} has numbers alone; leave out `features`", path)
+    if not inputs and set(texts) - {"bias"}:
+        raise InputError("there are numbers alone and no text; leave out `features`", path)
     templates += parse_templates(texts, inputs, attributes, path)
     if fmt.kind == CLASSIFICATION:
         classification.check_templates(templates, path)

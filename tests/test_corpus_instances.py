@@ -214,6 +214,7 @@ def test_what_python_writes_is_read_and_written_back(name, separator, records, e
         (lambda: make_format("svmlight", ["a"], "label"), "leave out `columns`"),
         (lambda: table(numeric=["other"]), "The option numeric lists input columns (text), not ['other']"),
         (lambda: table(columns=["number"]), "cannot be called `number`"),
+        (lambda: make_format("label_text", ["number"], "label"), "cannot be called `number`"),
         (lambda: table(separator=";"), "Unknown option 'separator'"),
     ],
 )

@@ -12,7 +12,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 
-from perceptron_core.corpus.format import CLASSIFICATION, Format, Labels, split_carriage_return
+from perceptron_core.corpus.format import CLASSIFICATION, Format, Labels, input_columns, split_carriage_return
 from perceptron_core.corpus.sentence import Sentence
 from perceptron_core.errors import UserError
 
@@ -34,6 +34,14 @@ def splitter(units: Any) -> Splitter:
     if units not in UNITS:
         raise UserError(f"Unknown units {units!r} of texts; known are: {', '.join(UNITS)}.")
     return UNITS[units]
+
+
+def named_columns(columns: Sequence[str], predict: str) -> tuple[str, ...]:
+    """The input columns that a task names; the numbers' own is not among them."""
+    inputs = input_columns(columns, predict)
+    if NUMBER in inputs:
+        raise UserError(f"A column cannot be called `{NUMBER}` here, as the numbers are; give it another name.")
+    return inputs
 
 
 def fits_float32(values: Sequence[float]) -> bool:

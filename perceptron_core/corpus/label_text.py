@@ -6,8 +6,8 @@ which can be predicted. The guess is written behind the text, after a TAB.
 
 from collections.abc import Sequence
 
-from perceptron_core.corpus.format import Labels, input_columns
-from perceptron_core.corpus.instances import Instance, LineInstanceFormat, splitter
+from perceptron_core.corpus.format import Labels
+from perceptron_core.corpus.instances import Instance, LineInstanceFormat, named_columns, splitter
 from perceptron_core.errors import InputError, UserError
 
 
@@ -16,7 +16,7 @@ class LabelTextFormat(LineInstanceFormat):
     COLUMNS = ("text",)
 
     def __init__(self, columns: Sequence[str], predict: str, units: str = "words") -> None:
-        self.inputs = input_columns(columns, predict)
+        self.inputs = named_columns(columns, predict)
         if len(self.inputs) > 1:
             raise UserError(
                 f"Lines of label and text have one input column, not {len(self.inputs)} ({', '.join(self.inputs)}); "

@@ -12,8 +12,16 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Optional
 
-from perceptron_core.corpus.format import Labels, input_columns, split_carriage_return
-from perceptron_core.corpus.instances import NUMBER, Instance, InstanceFormat, as_sentence, fits_float32, splitter
+from perceptron_core.corpus.format import Labels, split_carriage_return
+from perceptron_core.corpus.instances import (
+    NUMBER,
+    Instance,
+    InstanceFormat,
+    as_sentence,
+    fits_float32,
+    named_columns,
+    splitter,
+)
 from perceptron_core.corpus.sentence import Sentence
 from perceptron_core.errors import InputError, UserError
 
@@ -29,11 +37,9 @@ class TableFormat(InstanceFormat):
     separator: ClassVar[str]
 
     def __init__(self, columns: Sequence[str], predict: str, numeric: Sequence[str] = (), units: str = "words") -> None:
-        inputs = input_columns(columns, predict)
+        inputs = named_columns(columns, predict)
         if not isinstance(numeric, (list, tuple)) or not set(numeric) <= set(inputs):
             raise UserError(f"The option numeric lists input columns ({', '.join(inputs)}), not {numeric!r}.")
-        if NUMBER in inputs:
-            raise UserError(f"A column cannot be called `{NUMBER}` here, as the numbers are; rename it in the file.")
         self.predict = predict
         self.texts = [name for name in inputs if name not in numeric]
         self.numeric = [name for name in inputs if name in numeric]
