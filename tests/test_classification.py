@@ -273,7 +273,7 @@ BAD_TASKS = {
     "kind: classification\nfeatures: ['label[-1] & word[0]']\n": "an instance has no previous label",
     "kind: classification\nformat: csv\nfeatures: ['word[0]']\n": "`columns` is missing",
     "kind: classification\nformat: csv\ncolumns: [a, b]\nfeatures: ['a[0] & b[0]']\n": "joins words of a and b",
-    "kind: classification\nformat: svmlight\nfeatures: ['word[0]']\n": "numbers alone and no text; leave out `features`",
+    "kind: classification\nformat: svmlight\nfeatures: ['word[0]']\n": "alone and no text; leave out `features`",
     "kind: classification\nformat: svmlight\nfeatures: ['word[0]']\nbias: false\n": "numbers alone and no text",
     "kind: classification\nbias: false\n": "there are no features",
     "kind: classification\nmetric: spans\nfeatures: ['word[0]']\n": "choose classes or accuracy",
