@@ -198,6 +198,7 @@ class Problem(NamedTuple):
     pair_weights: np.ndarray
     transition_weights: np.ndarray
     allowed: np.ndarray
+    steps: Optional[tuple[np.ndarray, np.ndarray]] = None  # of the features and of the pairs
 
 
 class Switches(NamedTuple):
@@ -251,8 +252,11 @@ def random_problem(random: np.random.Generator, switches: Switches, labels: int)
 def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[str, list[np.ndarray]]:
     """Everything that a kernel says about the problem after two passes over it."""
 
-    def rows(weights: np.ndarray) -> Any:
+    def rows(weights: np.ndarray, pairs: bool) -> Any:
         made = kernel.WeightRows(problem.labels, problem.dense_from)
+        if problem.steps is not None:
+            made.steps = problem.steps[pairs]
+            made.rows_a_step = problem.labels if pairs else 1
         made.reserve(len(weights))
         there = [np.flatnonzero(row).astype(np.uint32) for row in weights]
         starts = np.append(0, np.cumsum([len(labels) for labels in there])).astype(np.int64)
@@ -260,7 +264,7 @@ def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[st
         made.load(np.arange(len(weights), dtype=np.int32), starts, _flat(there), values.astype(np.float32))
         return made
 
-    emissions, pairs = rows(problem.emission_weights), rows(problem.pair_weights)
+    emissions, pairs = rows(problem.emission_weights, False), rows(problem.pair_weights, True)
     sequences = kernel.SequenceKernel(problem.labels, emissions, pairs, chosen, problem.allowed)
     sequences.load_transitions(problem.transition_weights)
     before = sequences.decode(problem.block)
@@ -403,6 +407,45 @@ def test_pooled_keys_are_equal_and_as_defined(native: Any, seed: int, constants:
         assert pooled[1][a:b].tolist() == [*dict.fromkeys(own), *always.tolist()]
         found = pooled[2][a : b - constants]
         assert keys[found].tolist() == list(dict.fromkeys(own)) and (pooled[2][b - constants : b] == -1).all()
+
+
+@settings(deadline=None, max_examples=60)
+@given(SEEDS, st.builds(Switches, *[st.booleans()] * 5), st.integers(1, 9), st.integers(1, 12))
+def test_steps_are_equal(native: Any, seed: int, switches: Switches, labels: int, shards: int) -> None:
+    """Steps of S/c, as for scaled mixing; and with all of them 1 it is as without."""
+    random = np.random.default_rng(seed)
+    problem = random_problem(random, switches, labels)
+    chosen = Settings(transitions=switches.transitions, start_stop=switches.start_stop)
+    features, pairs = (shards / random.integers(1, shards + 1, kinds) for kinds in (problem.features, problem.pairs))
+    assert_kernels_agree(native, problem._replace(steps=(features, pairs)), chosen)
+    ones = np.ones(problem.features), np.ones(problem.pairs)
+    with_ones = assert_kernels_agree(native, problem._replace(steps=ones), chosen)
+    for name, arrays in train_and_decode(native, problem, chosen).items():
+        assert_same(arrays, with_ones[name])
+
+
+@pytest.mark.parametrize("kernel_name", ["native", "reference"])
+def test_a_step_is_what_a_change_is_multiplied_by(native: Any, kernel_name: str) -> None:
+    """Two tokens, both guessed 0 by a tie, both 1: feature 0, at step 2.5, is in both, feature 1, at step 1, in one."""
+    kernel = {"native": native, "reference": reference}[kernel_name]
+    block = FeatureBlock(
+        np.array([2], np.int32),
+        np.array([1, 1], np.int32),
+        np.array([0, 2, 3], np.int32),
+        np.array([0, 1, 0], np.int32),
+        np.array([0, 0, 1], np.int32),
+        np.array([1], np.int32),
+    )
+    emissions, pairs = kernel.WeightRows(2, 0), kernel.WeightRows(2, 0)
+    emissions.reserve(2)
+    pairs.reserve(4)
+    emissions.steps, pairs.steps, pairs.rows_a_step = np.array([2.5, 1.0]), np.array([1.0, 4.0]), 2
+    kernel.SequenceKernel(2, emissions, pairs, Settings(), np.ones((4, 2), np.uint8)).train(block)
+    order = np.arange(4, dtype=np.int32)
+    features, starts, labels, weights, _ = emissions.touched_entries(order[:2])
+    assert weights.tolist() == [2 * -2.5, 2 * 2.5, -1.0, 1.0]
+    features, starts, labels, weights, _ = pairs.touched_entries(order)
+    assert (features.tolist(), labels.tolist(), weights.tolist()) == ([2, 3], [0, 1], [-4.0, 4.0])
 
 
 @pytest.mark.parametrize("labels, dense", [(64, True), (65, False), (190, False)])
