@@ -15,7 +15,7 @@ from jobs.run_dir import RunDir
 from jobs.storage import open_file, parent, storage_of
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.encoding import Encoded
-from perceptron_core.features.feature_set import extracted_key
+from perceptron_core.features.feature_set import extracted_key, template_key
 from perceptron_core.features.templates import LABEL_COLUMN, Template, boundary_value, feature_name
 from perceptron_core.kernels import KeyTable, compose_keys, hash_strings
 from perceptron_core.model import Model
@@ -71,6 +71,9 @@ class _Finder:
             raise UserError("the prepared corpus is of another task than the model")
         self.model, self.task, self.names, self.wanted = model, task, names, wanted
         self.encoder = task.encoder()  # for its attribute functions
+        for template in task.features.unigram_templates:
+            if not template.parts:  # a constant: a text has it also when it has no word
+                self._name(template_key(template, ()), feature_name(template, ()))
 
     def search(self, path: str) -> None:
         reader = ShardReader(self.task.features, self.task.fingerprint, self.model.labels)
@@ -99,7 +102,7 @@ class _Finder:
             return bool(len(wanted) and others)
         asked = KeyTable()
         asked.intern(wanted)
-        keys = compose_keys(unigrams, encoded.lengths, encoded.ids, tables)[1]
+        keys = compose_keys(unigrams, encoded.words(), encoded.ids, tables)[1]
         return bool((asked.find(keys) >= 0).any())
 
     def _search_template(
@@ -108,7 +111,7 @@ class _Finder:
         program = self.task.features.program([template])
         label_table = hash_strings(self.model.labels)
         ids, all_tables = [*encoded.ids, encoded.labels], [*tables[:-1], label_table]  # the last is an extractor's
-        starts, keys = compose_keys(program, encoded.lengths, ids, all_tables)
+        starts, keys = compose_keys(program, encoded.words(), ids, all_tables)
         tokens = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         if not template.bigram:  # whose keys become the model's only together with a label
             asked = wanted[np.searchsorted(wanted[:-1], keys)] == keys
@@ -131,9 +134,10 @@ class _Finder:
             self.names[key] = name
 
     def _values(self, template: Template, encoded: Encoded, types: list[list[str]], token: int) -> list[str]:
-        ends = np.cumsum(encoded.lengths)
+        lengths = encoded.words()
+        ends = np.cumsum(lengths)
         end = int(ends[np.searchsorted(ends, token, side="right")])
-        begin = end - int(encoded.lengths[np.searchsorted(ends, token, side="right")])
+        begin = end - int(lengths[np.searchsorted(ends, token, side="right")])
         values = []
         for part in template.parts:
             at = token + part.offset

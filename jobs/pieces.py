@@ -9,7 +9,7 @@ from itertools import groupby
 from jobs.count import MRCount
 from jobs.runners import Cluster, listed, run_job
 from jobs.storage import absolute, storage_of
-from perceptron_core.corpus import Piece, cut_file
+from perceptron_core.corpus import Format, Piece, cut_file
 from perceptron_core.corpus.files import GZIP_MAGIC
 from perceptron_core.errors import InputError
 from perceptron_core.task import Task
@@ -21,13 +21,13 @@ def whole_files(files: Sequence[str], cluster: Cluster) -> list[Piece]:
     return [Piece(number, cluster.reachable(absolute(path))) for number, path in enumerate(files)]
 
 
-def cut_files(files: Sequence[str], cluster: Cluster) -> list[Piece]:
+def cut_files(files: Sequence[str], fmt: Format, cluster: Cluster) -> list[Piece]:
     """The files' pieces, in order."""
     pieces = []
     for whole in whole_files(files, cluster):
         storage = storage_of(whole.path)
         size = storage.size(whole.path) or 0
-        if size <= PIECE_BYTES or _is_packed(whole.path):
+        if fmt.whole or size <= PIECE_BYTES or _is_packed(whole.path):
             pieces.append(whole)
         else:
             pieces += cut_file(whole.file, whole.path, size, PIECE_BYTES)

@@ -124,7 +124,7 @@ def prepare(
     storage = storage_of(folder)
     if storage.exists(folder) and (not storage.is_folder(folder) or storage.names(folder)):
         raise UserError(f"{folder} exists already; choose another --output, or remove it")
-    pieces = numbered(task, cut_files(files, cluster), cluster)
+    pieces = numbered(task, cut_files(files, task.format, cluster), cluster)
     content = {
         "version": VERSION,
         "features": task.fingerprint,

@@ -13,6 +13,7 @@ from jobs.prepared import check_files
 from jobs.run_dir import open_model
 from jobs.runners import Cluster, listed, run_job
 from jobs.storage import storage_of
+from perceptron_core.errors import UserError
 from perceptron_core.metrics import METRICS, Counts
 from perceptron_core.model import Model, write_model
 from perceptron_core.predictor import choose_weights
@@ -31,20 +32,24 @@ def python_file(model_path: str, model: Model, given: Optional[str]) -> Optional
 
 
 @contextmanager
-def model_arguments(path: str, weights: Optional[str], python: Optional[str], cluster: Cluster) -> Iterator[list[str]]:
-    """The jobs' arguments for a model as a user names it; a run directory's weights are put into one file."""
+def model_arguments(
+    path: str, weights: Optional[str], python: Optional[str], cluster: Cluster
+) -> Iterator[tuple[Task, list[str]]]:
+    """A model's task, and the jobs' arguments for the model as a user names it; a run directory's weights are put into
+    one file."""
     model = open_model(path)
     which = weights or ("averaged" if "averaged" in model.rows.values else "last")
     choose_weights(model, which)  # says so now if the model does not have them
     arguments = ["--weights", which]
-    file = Task(model.task, python_file(path, model, python)).find_python()
+    task = Task(model.task, python_file(path, model, python))
+    file = task.find_python()
     if file:
         arguments += ["--python", os.path.abspath(file)]
     with tempfile.TemporaryDirectory() as scratch:
         if storage_of(path).is_folder(path):
             path = os.path.join(scratch, "model")
             write_model(path, model)
-        yield ["--model", cluster.file(path), *arguments]
+        yield task, ["--model", cluster.file(path), *arguments]
 
 
 def predict(
@@ -57,11 +62,16 @@ def predict(
 ) -> list[str]:
     """The files' text, in order, with the guesses in it."""
     check_files(files)
-    pieces = cut_files(files, cluster)
-    with model_arguments(model, weights, python, cluster) as arguments, listed(pieces) as manifest:
-        if fmt:
-            arguments += ["--format", fmt]
-        return [text for _, text in sorted(run_job(MRPredict, cluster, arguments, [manifest]))]
+    with model_arguments(model, weights, python, cluster) as (task, arguments):
+        if fmt and task.classifies:
+            raise UserError(
+                f"--format {fmt} is of sequences, but the model classifies {task.record['format']} files; "
+                "leave it out: labels may be missing"
+            )
+        arguments += ["--format", fmt] if fmt else []
+        pieces = cut_files(files, task.format, cluster)
+        with listed(pieces) as manifest:
+            return [text for _, text in sorted(run_job(MRPredict, cluster, arguments, [manifest]))]
 
 
 def evaluate(
@@ -73,9 +83,10 @@ def evaluate(
 ) -> Counts:
     """The counts of a model's guesses on files with gold labels."""
     check_files(files)
-    pieces = cut_files(files, cluster)
-    with model_arguments(model, weights, python, cluster) as arguments, listed(pieces) as manifest:
-        ((metric, record),) = run_job(MREvaluate, cluster, arguments, [manifest])
+    with model_arguments(model, weights, python, cluster) as (task, arguments):
+        pieces = cut_files(files, task.format, cluster)
+        with listed(pieces) as manifest:
+            ((metric, record),) = run_job(MREvaluate, cluster, arguments, [manifest])
     return METRICS[metric].from_record(record)
 
 

@@ -1,13 +1,13 @@
 """A held-out set that is scored after every epoch: read, encoded and numbered once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from perceptron_core import history
 from perceptron_core.corpus import Opener, open_local
-from perceptron_core.metrics import METRICS, Counts
+from perceptron_core.metrics import METRICS, ClassCounts, Counts
 from perceptron_core.mistakes import find_mistakes
 from perceptron_core.predictor import split_labels
 from perceptron_core.rows import Rows
@@ -27,19 +27,27 @@ class HeldOut:
         self.block = self.numbers.number(encoded.lengths, np.zeros(0, np.int32), encoder.keys(encoded))
         self.metric = METRICS[task.record["metric"]]
         self.label_names = list(encoder.labels)
-        self.words = [sentence.columns[0] for sentence in sentences]
+        self.words = [task.labelled(sentence) for sentence in sentences]
         self.gold = [task.as_counted(sentence.labels or ()) for sentence in sentences]
 
     def score(self, labels: Sequence[str], settings: Settings, weights: Rows) -> Counts:
         """The counts of these weights' guesses against the gold labels."""
+        return self._count(self._guesses(labels, settings, weights))
+
+    def _count(self, guesses: Iterable[Sequence[str]]) -> Counts:
         counts = self.metric()
-        for gold, guess in zip(self.gold, self._guesses(labels, settings, weights)):
+        for gold, guess in zip(self.gold, guesses):
             counts.add_sentence(gold, guess)
         return counts
 
     def mistakes(self, labels: Sequence[str], settings: Settings, weights: Rows) -> dict[str, Any]:
-        """The most frequent confusions of these weights' guesses, with examples."""
-        return find_mistakes(zip(self.words, self.gold, self._guesses(labels, settings, weights)))
+        """The most frequent confusions of these weights' guesses, with examples; and the classes' scores, if these are
+        what is counted."""
+        guesses = list(self._guesses(labels, settings, weights))
+        found = find_mistakes(zip(self.words, self.gold, guesses))
+        if self.metric is ClassCounts:
+            found["classes"] = self._count(guesses).score()
+        return found
 
     def _guesses(self, labels: Sequence[str], settings: Settings, weights: Rows) -> Iterator[Sequence[str]]:
         allowed = self.task.allowed_transitions(labels)

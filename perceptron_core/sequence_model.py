@@ -12,7 +12,7 @@ import numpy as np
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.growing import GrowingArray
 from perceptron_core.hashing import hash_string, mix_array
-from perceptron_core.kernels import DENSE_LABELS, KeyTable, SequenceKernel, WeightRows
+from perceptron_core.kernels import ALL_ONE, DENSE_LABELS, KeyTable, SequenceKernel, WeightRows
 from perceptron_core.occurrences import FeatureSteps
 from perceptron_core.rows import Rows, find_keys, from_entries, interleave, select
 from perceptron_core.settings import Settings
@@ -27,6 +27,7 @@ class FeatureBlock(NamedTuple):
     ids: np.ndarray
     pair_starts: np.ndarray
     pair_ids: np.ndarray
+    values: np.ndarray = ALL_ONE  # of the features `ids`
 
 
 class FeatureNumbers:
@@ -57,6 +58,7 @@ class FeatureNumbers:
             self.emissions.intern(features.keys),
             features.pair_starts,
             self.pairs.intern(features.pair_keys),
+            features.values,
         )
 
 

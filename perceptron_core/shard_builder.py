@@ -6,7 +6,6 @@ the finished shard does not depend on how the corpus was cut into pieces.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +14,11 @@ from perceptron_core.corpus import Sentence
 from perceptron_core.dealing import deal
 from perceptron_core.features.encoding import Encoded, Encoder, Numbering, TypeTable
 from perceptron_core.growing import GrowingArray
+from perceptron_core.kernels import ALL_ONE
 from perceptron_core.rows import ragged_range
 from perceptron_core.shards import ShardContent, reorder
+
+CHUNK_WORDS = 1 << 18  # that are in memory as strings at a time
 
 
 class PieceEncoder:
@@ -51,6 +53,8 @@ class PieceEncoder:
                     "label_names": list(self.encoder.labels),
                     "extra_sizes": part.extra_sizes,
                     "extra_ids": part.extra_ids,
+                    "word_sizes": part.word_sizes,
+                    "values": part.values,
                     "new": [self._new_types(shard, c, ids, rows[c], types[c]) for c, ids in enumerate(columns)],
                 },
             )
@@ -113,6 +117,8 @@ class ShardBuilder:
                 label_map[record["labels"]],
                 record["extra_sizes"],
                 extra,
+                record["word_sizes"],
+                record["values"],
             )
         )
         self.places.append(record["places"])
@@ -146,6 +152,8 @@ class ShardBuilder:
             np.concatenate([part.labels for part in self.parts]),
             np.concatenate([part.extra_sizes for part in self.parts]),
             np.concatenate([part.extra_ids for part in self.parts]),
+            np.concatenate([part.word_sizes for part in self.parts]),
+            _joined_values(self.parts),
         )
         shuffled = reorder(joined, np.argsort(np.concatenate(self.places), kind="stable"))
         sequences = [*shuffled.ids, *([shuffled.extra_ids] if self.extractor else [])]
@@ -164,8 +172,15 @@ class ShardBuilder:
         label_map = np.array([names.index(name) for name in self.labels], np.int32)
         used_labels = np.unique(label_map[shuffled.labels])
         labels = np.searchsorted(used_labels, label_map[shuffled.labels]).astype(np.int32)
-        encoded = Encoded(shuffled.lengths, ids, labels, shuffled.extra_sizes, extra_ids)
+        encoded = shuffled._replace(ids=ids, labels=labels, extra_ids=extra_ids)
         return ShardContent(encoded, tables, extra_table, [names[i] for i in used_labels.tolist()], types)
+
+
+def _joined_values(parts: Sequence[Encoded]) -> np.ndarray:
+    """The values of all words, or nothing if all are 1."""
+    if not any(len(part.values) for part in parts):
+        return ALL_ONE
+    return np.concatenate([part.values if len(part.values) else np.ones(part.words().sum(), "f4") for part in parts])
 
 
 def first_occurrence_order(sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -178,9 +193,14 @@ def first_occurrence_order(sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def in_chunks(sentences: Iterator[Sentence], size: int) -> Iterator[list[Sentence]]:
-    """Lists of up to `size` sentences."""
-    while True:
-        chunk = list(islice(sentences, size))
-        if not chunk:
-            return
+    """Lists of up to `size` sentences, fewer where they are long texts."""
+    chunk: list[Sentence] = []
+    words = 0
+    for sentence in sentences:
+        chunk.append(sentence)
+        words += len(sentence.columns[0])
+        if len(chunk) == size or words >= CHUNK_WORDS:
+            yield chunk
+            chunk, words = [], 0
+    if chunk:
         yield chunk

@@ -2,7 +2,8 @@
 
     header   which shard of how many, the seed, the fingerprint of its features, its labels, how large it is
     block    some thousand tokens: type numbers a column, label numbers, and the types that occur in it for the first
-             time: their attribute hashes, and their strings for whoever wants to name a feature
+             time: their attribute hashes, and their strings for whoever wants to name a feature; in classification
+             also how many words each text has, and the words' values unless all are 1
     trailer  how many blocks, sentences and tokens there were, so that a shard that was cut is noticed
 
 A type's hashes travel once a shard; the keys of features are composed from them on load.
@@ -14,15 +15,15 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from perceptron_core.errors import UserError
-from perceptron_core.features.encoding import Encoded, FeatureKeys, compose
+from perceptron_core.features.encoding import Encoded, FeatureKeys, compose, unless_all_one
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.growing import GrowingArray
-from perceptron_core.kernels import hash_strings
+from perceptron_core.kernels import ALL_ONE, hash_strings
 from perceptron_core.rows import ragged_range
 from perceptron_core.wire import DamagedRecord, smallest
 
 VERSION = 2
-BLOCK_TOKENS = 8192
+BLOCK_TOKENS = 8192  # of texts, words
 
 Record = tuple[str, dict[str, Any]]
 
@@ -45,12 +46,12 @@ def write_shard(content: ShardContent, widths: Sequence[int], identity: dict[str
     tables, all_widths = [*content.tables, content.extra_table], [*widths, 1]
     types = [*content.types, *([()] * (len(tables) - len(content.types)))]
     sent = [0] * len(tables)
-    ends = np.cumsum(encoded.lengths)
+    ends, word_ends = np.cumsum(encoded.lengths), np.cumsum(encoded.words())
     extra_ends = np.append(0, np.cumsum(encoded.extra_sizes))
-    first = token = blocks = 0
+    first = token = word = blocks = 0
     while first < len(ends):
-        last = max(first + 1, int(np.searchsorted(ends, token + BLOCK_TOKENS, side="right")))
-        span = slice(token, int(ends[last - 1]))
+        last = max(first + 1, int(np.searchsorted(word_ends, word + BLOCK_TOKENS, side="right")))
+        span, words = slice(token, int(ends[last - 1])), slice(word, int(word_ends[last - 1]))
         record: dict[str, Any] = {
             "lengths": smallest(encoded.lengths[first:last]),
             "labels": smallest(encoded.labels[span]),
@@ -59,13 +60,18 @@ def write_shard(content: ShardContent, widths: Sequence[int], identity: dict[str
         if len(encoded.extra_sizes):
             extras = encoded.extra_ids[extra_ends[span.start] : extra_ends[span.stop]]
             record["extra_sizes"] = smallest(encoded.extra_sizes[span])
-        columns = [*(ids[span] for ids in encoded.ids), extras]
+        if len(encoded.word_sizes):
+            record["word_sizes"] = smallest(encoded.word_sizes[span])
+        values = unless_all_one(encoded.values[words])
+        if len(values):
+            record["values"] = values
+        columns = [*(ids[words] for ids in encoded.ids), extras]
         record["ids"] = [smallest(ids) for ids in columns]
         known = [max(had, int(ids.max()) + 1 if len(ids) else 0) for had, ids in zip(sent, columns)]
         record["new"] = [t[a * w : b * w] for t, w, a, b in zip(tables, all_widths, sent, known)]
         record["types"] = [list(texts[a:b]) for texts, a, b in zip(types, sent, known)]
         yield "block", record
-        sent, first, token, blocks = known, last, span.stop, blocks + 1
+        sent, first, token, word, blocks = known, last, span.stop, words.stop, blocks + 1
     yield "trailer", {"blocks": blocks, **counts}
 
 
@@ -130,6 +136,8 @@ class ShardReader:
             self.label_map[record["labels"]],
             numbers(record.get("extra_sizes", ())),
             extra_ids,
+            numbers(record.get("word_sizes", ())),
+            np.asarray(record.get("values", ALL_ONE), np.float32),
         )
         self.blocks += 1
         self.sentences += len(encoded.lengths)
@@ -160,9 +168,15 @@ def reorder(encoded: Encoded, order: np.ndarray) -> Encoded:
     lengths = encoded.lengths[order]
     token_starts = np.cumsum(encoded.lengths) - encoded.lengths
     tokens = ragged_range(token_starts[order], lengths)
+    words, word_sizes = tokens, encoded.word_sizes
+    if len(word_sizes):
+        words = ragged_range((np.cumsum(word_sizes) - word_sizes)[tokens], word_sizes[tokens])
+        word_sizes = word_sizes[tokens]
+    values = encoded.values[words] if len(encoded.values) else ALL_ONE
     extra_sizes, extra_ids = encoded.extra_sizes, encoded.extra_ids
     if len(extra_sizes):
         extra_starts = np.cumsum(extra_sizes) - extra_sizes
         extra_ids = extra_ids[ragged_range(extra_starts[tokens], extra_sizes[tokens])]
         extra_sizes = extra_sizes[tokens]
-    return Encoded(lengths, [ids[tokens] for ids in encoded.ids], encoded.labels[tokens], extra_sizes, extra_ids)
+    ids = [column[words] for column in encoded.ids]
+    return Encoded(lengths, ids, encoded.labels[tokens], extra_sizes, extra_ids, word_sizes, values)

@@ -14,7 +14,19 @@ from typing import Any, Optional, Union
 import numpy as np
 import yaml
 
-from perceptron_core.corpus import Format, Labels, Opener, Piece, Sentence, make_format, open_local, read_sentences
+from perceptron_core import classification
+from perceptron_core.corpus import (
+    CLASSIFICATION,
+    Format,
+    Labels,
+    Opener,
+    Piece,
+    Sentence,
+    make_format,
+    open_local,
+    read_sentences,
+)
+from perceptron_core.corpus.instances import NUMBER
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.attributes import Attribute, AttributeSet, did_you_mean, read_lookup
 from perceptron_core.features.crfpp import parse_crfpp
@@ -26,6 +38,7 @@ from perceptron_core.label_encodings import AS_IS, ENCODINGS, convert, legal_tra
 from perceptron_core.metrics import METRICS
 
 DEFAULTS: dict[str, Any] = {
+    "kind": "sequence",
     "format": "columns",
     "format_options": {},
     "columns": None,
@@ -63,7 +76,17 @@ class Task:
             ],
             self.format.inputs,
             record["extractor"],
+            pooled=self.classifies,
         )
+
+    @property
+    def classifies(self) -> bool:
+        """Whether it gives one label to an instance, not one to every token; the format knows."""
+        return self.format.kind == CLASSIFICATION
+
+    def labelled(self, sentence: Sentence) -> Sequence[str]:
+        """What the labels are of, to show it: the words, or the text."""
+        return [classification.shown(sentence)] if self.classifies else sentence.columns[0]
 
     @property
     def fingerprint(self) -> str:
@@ -189,7 +212,13 @@ def read_task(path: str) -> Task:
         if key not in DEFAULTS:
             hint = did_you_mean(str(key), list(DEFAULTS))
             raise InputError(f"unknown key `{key}`{hint}; a task has {', '.join(DEFAULTS)}", path)
-    record = {**DEFAULTS, **{key: value for key, value in given.items() if value is not None}}
+    given = {key: value for key, value in given.items() if value is not None}
+    record = {**DEFAULTS, **given}
+    kind = record.pop("kind")  # the format tells it, too, and stays in the record
+    if kind not in classification.KINDS:
+        raise InputError(f"unknown kind {kind!r}; choose one of {', '.join(classification.KINDS)}", path)
+    if kind == CLASSIFICATION:
+        record.update({key: value for key, value in classification.defaults(given, path).items() if key not in given})
     for key in ("columns", "predict"):
         if not record[key]:
             raise InputError(f"`{key}` is missing; say which columns there are and which one is predicted", path)
@@ -206,21 +235,24 @@ def read_task(path: str) -> Task:
         for name, file in record["lookups"].items()
     }
     try:
-        inputs = make_format(record["format"], record["columns"], record["predict"], **record["format_options"]).inputs
+        fmt = make_format(record["format"], record["columns"], record["predict"], **record["format_options"])
     except UserError as error:
         raise InputError(str(error), path) from error
+    if fmt.kind != kind:
+        raise InputError(f"the format {record['format']} is of the kind {fmt.kind}; say `kind: {fmt.kind}`", path)
     functions: dict[str, Attribute] = {}
     if python_path:
         functions, _ = _user_functions(python_path, record["extractor"])
         record["python"] = {"file": os.path.basename(python_path), "sha256": _checksum(python_path)}
     elif record["extractor"]:
         raise InputError("`extractor` names a function; say by `python` which file it is in", path)
-    record["templates"] = _read_templates(record, inputs, AttributeSet(record["lookups"], functions), path)
+    record["templates"] = _read_templates(record, fmt, AttributeSet(record["lookups"], functions), path)
     return Task(record, python_path)
 
 
-def _read_templates(record: dict[str, Any], inputs: Sequence[str], attributes: AttributeSet, path: str) -> list[Any]:
+def _read_templates(record: dict[str, Any], fmt: Format, attributes: AttributeSet, path: str) -> list[Any]:
     """The parsed templates; also settles `transitions` and `bias`, which they may decide."""
+    inputs = [name for name in fmt.inputs if fmt.kind != CLASSIFICATION or name != NUMBER]
     templates: list[Template] = []
     crfpp = record.pop("crfpp")
     texts = list(record.pop("features"))
@@ -231,6 +263,8 @@ def _read_templates(record: dict[str, Any], inputs: Sequence[str], attributes: A
             record["transitions"] = wants_transitions
     elif record["bias"] and "bias" not in texts:
         texts.append("bias")
+    if not inputs and set(texts) - {"bias"}:
+        raise InputError("there are numbers alone and no text; leave out `features`", path)
     templates += parse_templates(texts, inputs, attributes, path)
     history = [t.text for t in templates if any(part.column == LABEL_COLUMN for part in t.parts)]
     if history and (record["transitions"] or record["legal_transitions"]):
@@ -243,6 +277,9 @@ def _read_templates(record: dict[str, Any], inputs: Sequence[str], attributes: A
         record["start_stop"] = False
     if record["transitions"] is None:
         record["transitions"] = not history
+    if fmt.kind == CLASSIFICATION:
+        classification.check_templates(templates, path)
+        templates += [classification.NUMBERS] if NUMBER in fmt.inputs else []
     if not templates and not record["extractor"]:
         raise InputError("there are no features; list templates under `features`", path)
     return [[t.text, [list(part) for part in t.parts], t.bigram, t.style] for t in templates]

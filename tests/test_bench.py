@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +17,7 @@ from perceptron_core.task import read_task
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "scripts" / "bench.d"
-NAMES = ("epoch", "train", "tag", "labels", "memory", "cores", "growth", "shuffle", "wire")
+NAMES = ("epoch", "train", "tag", "labels", "classify", "memory", "cores", "growth", "shuffle", "wire")
 
 Load = Callable[[str], ModuleType]
 
@@ -212,6 +213,24 @@ def test_grown_text_has_new_rare_words_and_old_frequent_ones(load: Load) -> None
     assert [labels for _, labels in third] == [labels for _, labels in sentences]
     assert {words[0] for words, _ in first + second + third} == {"the"}
     assert len({words[1] for words, _ in first + second + third}) == 3 * len(sentences)
+
+
+def test_generated_instances_are_the_same_every_time(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instances = load("generated_instances")
+    for name, size in (("TRAIN", 400), ("HELD_OUT", 200), ("AT_ONCE", 200), ("WORDS", 3000)):
+        monkeypatch.setattr(instances, name, size)
+    for turn in ("first", "second"):
+        instances.write_instances(3, tmp_path / f"{turn}.train", tmp_path / f"{turn}.held")
+    for part in ("train", "held"):
+        assert (tmp_path / f"first.{part}").read_bytes() == (tmp_path / f"second.{part}").read_bytes()
+    task = read_task(str(ROOT / "configs" / "svmlight.yaml"))
+    read = list(task.read(str(tmp_path / "first.train"), "required"))
+    assert len(read) == 400 and {sentence.labels for sentence in read} == {("0",), ("1",), ("2",)}
+    counts = Counter(name for sentence in read for name in sentence.columns[0])
+    assert counts["1"] > 20 * counts["1000"] and len(counts) > 1000  # Zipf
+    assert all(value >= 1 for sentence in read for value in sentence.values)
 
 
 def test_what_is_written_is_read_again(load: Load, tmp_path: Path) -> None:

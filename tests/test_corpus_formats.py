@@ -9,15 +9,17 @@ from perceptron_core.corpus.conllu import FIELDS
 from perceptron_core.corpus.format import split_fields
 from perceptron_core.errors import UserError
 
-COLUMNS = {"columns": ["form", "upos"], "conllu": ["form"], "word_tag": ["form"], "raw": ["form"]}
+COLUMNS = {"columns": ["form", "upos"], "svmlight": ["number"]}  # of the other formats, ["form"]
+NAMING_COLUMNS = [name for name in FORMATS if name != "svmlight"]
 
 
 def test_the_formats_and_which_may_be_split():
-    splittable = {name: make_format(name, COLUMNS[name], "upos").splittable for name in FORMATS}
-    assert splittable == {"columns": False, "conllu": False, "word_tag": True, "raw": True}
+    formats = {name: make_format(name, COLUMNS.get(name, ["form"]), "upos") for name in FORMATS}
+    assert [name for name, fmt in formats.items() if fmt.splittable] == ["word_tag", "raw", "label_text", "svmlight"]
+    assert [name for name, fmt in formats.items() if fmt.whole] == ["csv", "tsv"]
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", NAMING_COLUMNS)
 def test_inputs_are_the_columns_without_the_predicted_one(name):
     fmt = make_format(name, ["form", "upos"], "upos")
     assert isinstance(fmt, FORMATS[name])
@@ -31,22 +33,23 @@ def refusal(name, columns, predict, **options):
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones():
-    assert refusal("conll", ["a"], "b") == ("Unknown corpus format 'conll'; known are: columns, conllu, word_tag, raw.")
+    known = "columns, conllu, word_tag, raw, label_text, csv, tsv, svmlight"
+    assert refusal("conll", ["a"], "b") == f"Unknown corpus format 'conll'; known are: {known}."
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_unknown_option_is_refused_with_the_known_ones(name):
-    message = refusal(name, COLUMNS[name], "upos", colour="red")
+    message = refusal(name, COLUMNS.get(name, ["form"]), "upos", colour="red")
     assert "Unknown option 'colour'" in message
     assert all(option in message for option in FORMATS[name].OPTIONS)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", NAMING_COLUMNS)
 def test_there_must_be_something_to_predict_from(name):
     assert "no column but the predicted one" in refusal(name, ["upos"], "upos")
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", NAMING_COLUMNS)
 def test_a_column_named_twice_is_refused(name):
     assert "form more than once" in refusal(name, ["form", "upos", "form"], "upos")
 

@@ -338,6 +338,84 @@ def test_random_problems_are_equal(
     assert_kernels_agree(native, problem, chosen)
 
 
+def random_values(random: np.random.Generator, size: int) -> np.ndarray:
+    """Zeros, ones, whole numbers and awkward fractions."""
+    choice = random.integers(0, 4, size)
+    return np.choose(choice, [np.zeros(size), np.ones(size), random.integers(-3, 4, size), random.normal(size=size)])
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    SEEDS,
+    st.builds(Switches, *[st.booleans()] * 5),
+    st.sampled_from([1, 2, 3, 9, 17, 33, 70]),
+    st.sampled_from(list(LEARNERS)),
+    st.sampled_from(list(UPDATES)),
+    st.sampled_from([1, 2, 4]),
+)
+def test_features_with_values_are_equal(
+    native: Any, seed: int, switches: Switches, labels: int, learner: str, update: str, min_updates: int
+) -> None:
+    random = np.random.default_rng(seed)
+    problem = random_problem(random, switches._replace(dense=switches.dense and labels <= 64), labels)
+    values = random_values(random, len(problem.block.ids)).astype(np.float32)
+    model = {"transitions": switches.transitions, "start_stop": switches.start_stop}
+    chosen = Settings(learner, 0.3, update=update, min_updates=min_updates, **model)
+    assert_kernels_agree(native, problem._replace(block=problem.block._replace(values=values)), chosen)
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS, st.builds(Switches, *[st.booleans()] * 5), st.sampled_from(list(LEARNERS)))
+def test_values_of_1_are_no_values(native: Any, seed: int, switches: Switches, learner: str) -> None:
+    problem = random_problem(np.random.default_rng(seed), switches, 4)
+    valued = problem._replace(block=problem.block._replace(values=np.ones(len(problem.block.ids), np.float32)))
+    for kernel in (native, reference):
+        with_values, without = (train_and_decode(kernel, p, Settings(learner)) for p in (valued, problem))
+        for name, arrays in with_values.items():
+            assert_same(arrays, without[name])
+
+
+def test_a_feature_counts_by_its_value(native: Any) -> None:
+    """By hand: x = (2, -0.5) of label 1 is taken for 0, which ties; w = ±x. Then x = (1, 8) scores 2 - 4 = -2 for 1."""
+    block = FeatureBlock(
+        np.array([1, 1], np.int32),
+        np.array([1, 0], np.int32),
+        np.array([0, 2, 4], np.int32),
+        np.array([0, 1, 0, 1], np.int32),
+        np.zeros(3, np.int32),
+        np.zeros(0, np.int32),
+        np.array([2, -0.5, 1, 8], np.float32),
+    )
+    plain = Settings(transitions=False, start_stop=False)
+    for kernel in (native, reference):
+        emissions, pairs = kernel.WeightRows(2, 0), kernel.WeightRows(2, 0)
+        emissions.reserve(2)
+        instances = kernel.SequenceKernel(2, emissions, pairs, plain, np.ones((4, 2), np.uint8))
+        assert instances.train(block) == (1, 1, 1)
+        _, _, labels, weights, _ = emissions.touched_entries(np.arange(2, dtype=np.int32))
+        assert (labels.tolist(), weights.tolist()) == ([0, 1, 0, 1], [-2.0, 2.0, 0.5, -0.5])
+
+
+@settings(deadline=None, max_examples=60)
+@given(SEEDS, st.integers(0, 2), st.sampled_from([3, 2**63]))
+def test_pooled_keys_are_equal_and_as_defined(native: Any, seed: int, constants: int, spread: int) -> None:
+    random = np.random.default_rng(seed)
+    sizes = random.integers(0, random.choice([4, 400]), int(random.integers(0, 6))).astype(np.int32)
+    starts = np.append(0, np.cumsum(random.integers(0, 5, int(sizes.sum())))).astype(np.int32)
+    keys = random.integers(1, spread, int(starts[-1]), dtype=np.uint64)
+    if seed % 2:
+        keys = keys << np.uint64(40)  # equal low bits: one long run of probes
+    always = np.arange(1, constants + 1, dtype=np.uint64)
+    pooled = native.pool_keys(sizes, starts, keys, always)
+    assert_same(pooled, reference.pool_keys(sizes, starts, keys, always))
+    word_ends = np.append(0, np.cumsum(sizes))
+    for text, (a, b) in enumerate(zip(pooled[0], pooled[0][1:])):
+        own = keys[starts[word_ends[text]] : starts[word_ends[text + 1]]].tolist()
+        assert pooled[1][a:b].tolist() == [*dict.fromkeys(own), *always.tolist()]
+        found = pooled[2][a : b - constants]
+        assert keys[found].tolist() == list(dict.fromkeys(own)) and (pooled[2][b - constants : b] == -1).all()
+
+
 @settings(deadline=None, max_examples=60)
 @given(SEEDS, st.builds(Switches, *[st.booleans()] * 5), st.integers(1, 9), st.integers(1, 12))
 def test_steps_are_equal(native: Any, seed: int, switches: Switches, labels: int, shards: int) -> None:

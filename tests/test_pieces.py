@@ -76,7 +76,7 @@ def test_a_corpus_in_pieces_makes_the_same_shards_and_the_same_predictions(
     tagged = must("predict", tmp_path / "run", text, corpus / "dev.txt")
     score = must("evaluate", tmp_path / "run", text)
     monkeypatch.setattr(jobs.pieces, "PIECE_BYTES", 500)
-    assert len(jobs.pieces.cut_files([str(text)], jobs.pieces.Cluster())) > 3
+    assert len(jobs.pieces.cut_files([str(text)], COLUMNS, jobs.pieces.Cluster())) > 3
     must("prepare", task, *given, "--output", tmp_path / "pieces")
     assert contents(tmp_path / "pieces") == contents(tmp_path / "whole")
     assert must("predict", tmp_path / "run", text, corpus / "dev.txt") == tagged

@@ -92,6 +92,8 @@ READY = {
     "upos": [*conllu("the/DET", "старый/ADJ", "кот/NOUN"), "", *conllu("猫/NOUN", "спит/VERB")],
     "chunking": ["the DT B-NP", "кот NN I-NP", "", "猫 NN B-NP", "спит VB B-VP"],
     "ner": ["Пётр NNP I-NP I-PER", "saw VBD I-VP O", "", "中国 NNP I-NP I-LOC"],
+    "text": ["кот\tthe cat is asleep", "", "собака\tthe dog barks"],
+    "svmlight": ["+1 1:0.5 7:2", "-1 1:0.25 8:1.5 # 猫"],
 }
 
 
@@ -105,8 +107,10 @@ def test_ready_tasks_work_by_name_from_any_folder(name, must, tmp_path, monkeypa
     assert score["accuracy"] == 1 and ("f1" in score) == (name in ("chunking", "ner"))
     tagged = must("predict", "run", "train.txt").splitlines()
     last = tagged[-1].split()
-    assert {"pos": "V", "upos": "VERB", "chunking": "B-VP", "ner": "B-LOC"}[name] == last[3 if name == "upos" else -1]
-    assert len(features_of(must, Path("run"))) > 30
+    place = {"upos": 3, "svmlight": 0}.get(name, -1)
+    guesses = {"pos": "V", "upos": "VERB", "chunking": "B-VP", "ner": "B-LOC", "text": "собака", "svmlight": "-1"}
+    assert last[place] == guesses[name]
+    assert len(features_of(must, Path("run"))) > {"text": 9, "svmlight": 2}.get(name, 30)
 
 
 def test_a_file_in_the_folder_wins_over_a_ready_task(must, tmp_path, monkeypatch):

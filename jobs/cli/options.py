@@ -5,7 +5,7 @@ from typing import Any, Callable, NamedTuple
 
 from perceptron_core import __version__
 
-READY_TASKS = ("pos", "upos", "chunking", "ner")
+READY_TASKS = ("pos", "upos", "chunking", "ner", "text", "svmlight")
 READY_EXPERIMENTS = ("ner-strategies", "ner-curves", "mixing", "pos-time", "shards", "skew")
 RUNNERS = ("inline", "local", "hadoop", "emr")
 
@@ -180,7 +180,7 @@ def _evaluate(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--metric",
-        choices=("spans", "accuracy"),
+        choices=("spans", "accuracy", "classes"),
         help="with --predicted: how to score (default: spans if the labels are chunk labels)",
     )
     parser.add_argument("--json", action="store_true", help="for programs")

@@ -10,6 +10,7 @@ from jobs.prepared import Prepared
 from jobs.run_dir import RunDir
 from jobs.storage import absolute, base_name
 from jobs.tagging import python_file
+from perceptron_core.corpus import CLASSIFICATION, FORMATS
 from perceptron_core.errors import UserError
 from perceptron_core.model import Model
 from perceptron_core.rows import select
@@ -31,6 +32,11 @@ class RunContent(NamedTuple):
     mistakes: Optional[dict[str, Any]] = None
     strongest: dict[str, Features] = {}
     nameless: str = ""  # why no features are shown
+
+    @property
+    def examples(self) -> str:
+        """What errors are counted in."""
+        return "instances" if FORMATS[self.config["task"]["format"]].kind == CLASSIFICATION else "sentences"
 
 
 def read_run(run: RunDir, task: Optional[Task] = None, model: Optional[Model] = None) -> RunContent:

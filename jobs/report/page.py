@@ -76,7 +76,7 @@ def _headline(run: RunContent) -> tuple[str, str]:
     best = _best(run)
     if best is None:
         last = run.history[-1]
-        return f"{100 * error_rate(last):.1f} %", f"of the training sentences wrong in epoch {last['epoch']}"
+        return f"{100 * error_rate(last):.1f} %", f"of the training {run.examples} wrong in epoch {last['epoch']}"
     series, score = best
     return f"{100 * score:.2f}", f"{dev_name(run.history)} on dev, {series} weights of epoch {run.chosen_epoch}"
 
@@ -98,12 +98,14 @@ def _summary(run: RunContent) -> str:
     split = f"on {shards} shards, mixed by “{config['mixing']}”" if shards > 1 else "serially"
     learner = "perceptron" if how["learner"] == "perceptron" else f"passive-aggressive learner ({how['learner']})"
     what = f"“{config['task']['predict']}” ({counted(len(config['labels']), 'label')})"
-    text = f"Predicts {what} by a {learner} with {how['decoder']} search"
+    text = f"Predicts {what} by a {learner}"
+    if run.examples == "sentences":
+        text += f" with {how['decoder']} search"
     if not run.history:
         return f"{text}, trained {split}."
     last = run.history[-1]
-    sentences = count(last["sentences"] / how["local_epochs"])
-    return f"{text}, trained {split} on {sentences} sentences for {counted(len(run.history), 'epoch')}."
+    examples = f"{count(last['sentences'] / how['local_epochs'])} {run.examples}"
+    return f"{text}, trained {split} on {examples} for {counted(len(run.history), 'epoch')}."
 
 
 def final_figures(run: RunContent) -> dict[str, str]:
@@ -168,10 +170,11 @@ def _overlaid(runs: Sequence[RunContent]) -> list[Html]:
     if not told:
         return []
     dev = [line for run, colour in told for line in dev_lines(run.history, f"{run.name}, ", colour)]
+    examples = " or ".join(sorted({run.examples for run, _ in told}))
     score_names = sorted({dev_name(run.history) for run, _ in told if dev_lines(run.history)})
     charts: list[tuple[str, str, list[Line], Unit, bool]] = [
         (f"{capital(' / '.join(score_names))} on dev", "dashed: the last weights", dev, SCORE, False),
-        ("Training errors", "% of sentences", [error_line(r.history, r.name, c) for r, c in told], PERCENT, True),
+        ("Training errors", f"% of {examples}", [error_line(r.history, r.name, c) for r, c in told], PERCENT, True),
     ]
     for title, note, key, unit in (
         ("Weights", "that are not zero", "weights", COUNT),

@@ -5,6 +5,7 @@ from typing import Any
 
 from jobs.phases import PHASES
 from jobs.report.charts import Dot, Line, Part, dot_chart, line_chart, stacked_bars
+from jobs.report.classes import classes
 from jobs.report.content import RunContent
 from jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line, error_rate
 from jobs.report.elements import Html, bar, code, data, element, figure, folded, joined, section, table
@@ -31,7 +32,9 @@ PART_COLOURS = dict(zip(PARTS_OF_EPOCH, (1, 2, 3, 4, 8, 6)))  # no two neighbour
 
 
 def run_sections(run: RunContent) -> Html:
-    return joined([learning(run), shards(run), mistakes(run), features(run), epochs(run), configuration(run)])
+    return joined(
+        [learning(run), shards(run), classes(run), mistakes(run), features(run), epochs(run), configuration(run)]
+    )
 
 
 def learning(run: RunContent) -> Html:
@@ -42,7 +45,9 @@ def learning(run: RunContent) -> Html:
     note = f"best in epoch {run.chosen_epoch}" if dev else ""
     figures = [
         figure(f"{capital(dev_name(history))} on dev", line_chart(dev, SCORE, False), dev, note, "main") if dev else "",
-        figure("Training errors", line_chart([error_line(history)], PERCENT), note="% of sentences", style="main"),
+        figure(
+            "Training errors", line_chart([error_line(history)], PERCENT), note=f"% of {run.examples}", style="main"
+        ),
         *(
             figure(title, line_chart([line], unit), note=note)
             for title, note, line, unit in (
@@ -84,11 +89,11 @@ def shards(run: RunContent) -> Html:
     for epoch in told:
         of = [(f"epoch {epoch['epoch']}, shard {number}", shard) for number, shard in zip(numbers, epoch["shards"])]
         times[epoch["epoch"]] = [
-            Dot(s["seconds"], f"{where}: {seconds(s['seconds'])} for {count(s['sentences'])} sentences")
+            Dot(s["seconds"], f"{where}: {seconds(s['seconds'])} for {count(s['sentences'])} {run.examples}")
             for where, s in of
         ]
         wrong[epoch["epoch"]] = [
-            Dot(100 * error_rate(s), f"{where}: {count(s['errors'])} of {count(s['sentences'])} sentences")
+            Dot(100 * error_rate(s), f"{where}: {count(s['errors'])} of {count(s['sentences'])} {run.examples}")
             for where, s in of
         ]
     slowest = sum(max(shard["seconds"] for shard in epoch["shards"]) for epoch in told)
@@ -101,12 +106,15 @@ def shards(run: RunContent) -> Html:
         figure(
             "Time of the shards", dot_chart(times, SECONDS, 1), note="a dot a shard, a line at the median", style="main"
         ),
-        figure("Errors of the shards", dot_chart(wrong, PERCENT, 2), note="% of the shard's sentences", style="main"),
+        figure(
+            "Errors of the shards", dot_chart(wrong, PERCENT, 2), note=f"% of the shard's {run.examples}", style="main"
+        ),
     ]
-    return section("Shards", element("div", joined(figures), "figures"), _slowest_shards(numbers, told), lead=lead)
+    return section("Shards", element("div", joined(figures), "figures"), _slowest_shards(run, told), lead=lead)
 
 
-def _slowest_shards(numbers: list[int], told: list[dict[str, Any]]) -> Html:
+def _slowest_shards(run: RunContent, told: list[dict[str, Any]]) -> Html:
+    numbers = run.config["chosen_shards"]
     total = [sum(epoch["shards"][i]["seconds"] for epoch in told) for i in range(len(numbers))]
     order = sorted(range(len(numbers)), key=lambda i: -total[i])[:SHARDS_IN_TABLE]
     most = max(total) or 1.0
@@ -121,7 +129,7 @@ def _slowest_shards(numbers: list[int], told: list[dict[str, Any]]) -> Html:
         for i in order
     ]
     wrong = f"errors in epoch {told[-1]['epoch']}"
-    return table(("slowest shards", "seconds in all", "sentences an epoch", wrong), rows, "numbers")
+    return table(("slowest shards", "seconds in all", f"{run.examples} an epoch", wrong), rows, "numbers")
 
 
 def mistakes(run: RunContent) -> Html:
@@ -129,9 +137,10 @@ def mistakes(run: RunContent) -> Html:
         return Html("")
     told = run.mistakes
     all_wrong = told["wrong_tokens"]
+    labelled = "tokens" if run.examples == "sentences" else run.examples
     shown = sum(confusion["count"] for confusion in told["confusions"])
     lead = (
-        f"{count(all_wrong)} of {count(told['tokens'])} tokens of the dev set are wrong "
+        f"{count(all_wrong)} of {count(told['tokens'])} {labelled} of the dev set are wrong "
         f"({percent(100 * all_wrong / told['tokens'])}; {told['weights']} weights of epoch {told['epoch']}). The most "
         f"frequent confusions below are {100 * shown / all_wrong:.0f} % of them."
     )

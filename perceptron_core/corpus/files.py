@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Callable, Union
 
-from perceptron_core.corpus.format import Format, Labels
+from perceptron_core.corpus.format import CLASSIFICATION, Format, Labels
 from perceptron_core.corpus.pieces import Opener, Piece, located, open_span, piece_span
 from perceptron_core.corpus.sentence import Sentence
 from perceptron_core.errors import InputError
@@ -47,11 +47,13 @@ def read_sentences(
     found = False
     lines = chain.from_iterable(read_lines(piece.path, lambda path: opener(path, 0)))
     for sentence in fmt.read(lines, piece.path, keep_text, labels):
-        found = found or len(sentence.columns[0]) > 0
+        # only where text is kept there are sentences that carry nothing else
+        found = found or not keep_text or len(sentence.token_lines) > 0
         if found:
             yield sentence
     if not found:
-        raise InputError("holds no sentence; name a file that does, or leave this one out.", piece.path)
+        what = "instance" if fmt.kind == CLASSIFICATION else "sentence"
+        raise InputError(f"holds no {what}; name a file that does, or leave this one out.", piece.path)
 
 
 def read_lines(path: Path, opener: Callable[[str], io.BufferedReader] = open_local) -> Iterator[list[str]]:

@@ -13,6 +13,8 @@ from perceptron_core.errors import UserError
 
 Labels = Literal["required", "optional"]
 
+SEQUENCE, CLASSIFICATION = "sequence", "classification"  # the kinds of tasks
+
 
 class Format(ABC):
     """A way to lay out sentences in lines; `inputs` names the columns of the sentences it reads."""
@@ -20,6 +22,12 @@ class Format(ABC):
     OPTIONS: ClassVar[tuple[str, ...]] = ()
     splittable: ClassVar[bool] = False
     """Whether each line is a sentence of its own, so that a file may be cut at any line."""
+    whole: ClassVar[bool] = False
+    """Whether a file can be read from its beginning alone, so that it cannot be cut at all."""
+    kind: ClassVar[str] = SEQUENCE
+    """What is labelled: every token of a sentence, or the whole of an instance."""
+    COLUMNS: ClassVar[tuple[str, ...]] = ()
+    """The input columns, where the format leaves no choice."""
     inputs: tuple[str, ...]
 
     @abstractmethod

@@ -6,7 +6,10 @@ from typing import Any
 from perceptron_core.corpus.columns import ColumnsFormat
 from perceptron_core.corpus.conllu import ConlluFormat
 from perceptron_core.corpus.format import Format
+from perceptron_core.corpus.label_text import LabelTextFormat
 from perceptron_core.corpus.one_line import RawFormat, WordTagFormat
+from perceptron_core.corpus.svmlight import SvmlightFormat
+from perceptron_core.corpus.table import CsvFormat, TsvFormat
 from perceptron_core.errors import UserError
 
 FORMATS: dict[str, type[Format]] = {
@@ -14,6 +17,10 @@ FORMATS: dict[str, type[Format]] = {
     "conllu": ConlluFormat,
     "word_tag": WordTagFormat,
     "raw": RawFormat,
+    "label_text": LabelTextFormat,
+    "csv": CsvFormat,
+    "tsv": TsvFormat,
+    "svmlight": SvmlightFormat,
 }
 
 
@@ -21,7 +28,8 @@ def make_format(name: str, columns: Sequence[str], predict: str, **options: Any)
     """Return the format of this name.
 
     The format `columns` wants the names of all columns of the file, in order. `conllu` wants those to predict
-    from, the word first; `word_tag` and `raw` have one, the word; these three drop the predicted one.
+    from, the word first; `word_tag` and `raw` have one, the word; these three drop the predicted one, as the formats
+    of classification do.
     """
     if name not in FORMATS:
         raise UserError(f"Unknown corpus format {name!r}; known are: {', '.join(FORMATS)}.")

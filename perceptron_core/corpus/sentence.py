@@ -1,7 +1,11 @@
-"""What every reader yields and every writer takes: one sentence, as columns of strings."""
+"""What every reader yields and every writer takes: one sentence, as columns of strings.
+
+In classification it is one instance: its columns hold the words of a text, it has one label, and one line of its text
+takes the guess. A word of one column leaves None in the others.
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 
 class Sentence(NamedTuple):
@@ -10,7 +14,7 @@ class Sentence(NamedTuple):
     A sentence without tokens carries the text that trails after the last real one.
     """
 
-    columns: tuple[Sequence[str], ...]
+    columns: tuple[Sequence[Any], ...]
     """The input columns in the task's order, without the predicted one; each has one entry per token."""
     labels: Optional[Sequence[str]]
     """The predicted column, or None where the input has none."""
@@ -20,3 +24,5 @@ class Sentence(NamedTuple):
     """The lines since the sentence before, and its own, as in the file but for the "\\n"; a "\\r" stays."""
     token_lines: Sequence[int] = ()
     """For each token the index of its line in `text`."""
+    values: Sequence[float] = ()
+    """Of classification: a value for each word; empty where all are 1."""

@@ -55,11 +55,22 @@ def _is_input(part: Part) -> bool:
 
 
 class FeatureSet:
-    """Templates over input columns, and perhaps a free-form extractor beside them."""
+    """Templates over input columns, and perhaps a free-form extractor beside them.
 
-    def __init__(self, templates: Sequence[Template], columns: Sequence[str], extractor: Optional[str] = None) -> None:
+    If it is `pooled`, a text has the features of all its words together; `constants`, such as the bias, it has once,
+    also when it has no word. There a template needs all its words: no feature tells where a text ends.
+    """
+
+    def __init__(
+        self,
+        templates: Sequence[Template],
+        columns: Sequence[str],
+        extractor: Optional[str] = None,
+        pooled: bool = False,
+    ) -> None:
         self.templates = list(templates)
         self.extractor = extractor
+        self.pooled = pooled
         used: dict[str, list[str]] = {}
         for template in templates:
             for part in filter(_is_input, template.parts):
@@ -72,7 +83,9 @@ class FeatureSet:
         self.history_templates = [t for t in self.templates if not all(map(_is_input, t.parts))]
         self.unigram_templates = [t for t in self.templates if not t.bigram and t not in self.history_templates]
         self.bigram_templates = [t for t in self.templates if t.bigram]
-        self.unigrams = self.program(self.unigram_templates)
+        at_words = [t for t in self.unigram_templates if t.parts or not pooled]
+        self.constants = np.array([template_seed(t) for t in self.unigram_templates if t not in at_words], np.uint64)
+        self.unigrams = self.program(at_words)
         self.bigrams = self.program(self.bigram_templates)
         self.history = self.program(self.history_templates)
 
@@ -87,6 +100,8 @@ class FeatureSet:
             return np.array(values, np.int32)
 
         def boundary(sign: int) -> np.ndarray:
+            if self.pooled:
+                return np.zeros((len(parts), farthest), np.uint64)
             hashes = [[hash_string(boundary_value(style, sign * d)) for d in distances] for style, _ in parts]
             return np.array(hashes, np.uint64).reshape(len(parts), farthest)
 

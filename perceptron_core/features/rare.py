@@ -97,11 +97,15 @@ def read_kept(path: str) -> KeyTable:
 
 def keep_only(features: FeatureKeys, kept: KeyTable) -> FeatureKeys:
     """The same tokens with the features in the table alone."""
+    there, pairs_there = kept.find(features.keys) >= 0, kept.find(features.pair_keys) >= 0
     return FeatureKeys(
-        *_chosen(features.starts, features.keys, kept), *_chosen(features.pair_starts, features.pair_keys, kept)
+        _starts_of(features.starts, there),
+        features.keys[there],
+        _starts_of(features.pair_starts, pairs_there),
+        features.pair_keys[pairs_there],
+        features.values[there] if len(features.values) else features.values,
     )
 
 
-def _chosen(starts: np.ndarray, keys: np.ndarray, kept: KeyTable) -> tuple[np.ndarray, np.ndarray]:
-    there = kept.find(keys) >= 0
-    return np.append(0, np.cumsum(there))[starts].astype(np.int32), keys[there]
+def _starts_of(starts: np.ndarray, there: np.ndarray) -> np.ndarray:
+    return np.append(0, np.cumsum(there))[starts].astype(np.int32)

@@ -30,8 +30,10 @@ def _choose() -> Any:
 
 kernel: ModuleType = _choose()
 COMPILED = kernel is not reference
+ALL_ONE = reference.ALL_ONE
 hash_strings = kernel.hash_strings
 compose_keys = kernel.compose_keys
+pool_keys = kernel.pool_keys
 KeyTable = kernel.KeyTable
 WeightRows = kernel.WeightRows
 SequenceKernel = kernel.SequenceKernel

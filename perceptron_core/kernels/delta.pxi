@@ -7,7 +7,8 @@ cdef enum Kind:  # what a part of Δ is a weight of
 cdef struct DeltaPart:
     uint64_t code
     size_t slot  # where the table points to it
-    int32_t kind, feature, label, count
+    int32_t kind, feature, label
+    double count  # whole, unless features have values
 
 
 cdef class Delta:
@@ -21,7 +22,7 @@ cdef class Delta:
         free(self.parts)
         free(self.slots)
 
-    cdef int add(self, int32_t kind, int32_t feature, int32_t label, int32_t count) except -1:
+    cdef int add(self, int32_t kind, int32_t feature, int32_t label, double count) except -1:
         """Δ[kind, feature, label] += count; parts stay in the order in which they first came up."""
         cdef uint64_t code = ((<uint64_t>feature) << 18) | ((<uint64_t>label) << 2) | <uint64_t>kind
         cdef size_t at

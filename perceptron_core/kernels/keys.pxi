@@ -99,6 +99,52 @@ def compose_keys(program, const int32_t[::1] lengths, ids, tables):
     return starts_array, keys_array[:n]
 
 
+def pool_keys(const int32_t[::1] sizes, const int32_t[::1] starts, const uint64_t[::1] keys, const uint64_t[::1] constants):
+    """The different keys of every text: (starts, keys, sources), text i has keys[starts[i]:starts[i+1]].
+
+    Text i is the next sizes[i] words; the keys of word w are keys[starts[w]:starts[w+1]]. A key stands where it first
+    occurs, and sources says where that is in `keys`; the constants come last, their source is -1.
+    """
+    cdef Py_ssize_t texts = sizes.shape[0], more = constants.shape[0]
+    cdef Py_ssize_t i, j, begin = 0, word = 0, end, n = 0
+    cdef size_t room = 1024, at
+    cdef uint64_t *slots = <uint64_t *>grown(NULL, room * sizeof(uint64_t))
+    cdef int64_t *text_of = <int64_t *>grown(NULL, room * sizeof(int64_t))  # whose key is in the slot
+    starts_array = np.zeros(texts + 1, np.int32)
+    keys_array = np.empty(keys.shape[0] + texts * more, np.uint64)
+    sources_array = np.empty(keys.shape[0] + texts * more, np.int32)
+    cdef int32_t[::1] pooled_starts = starts_array, sources = sources_array
+    cdef uint64_t[::1] pooled = keys_array
+    memset(text_of, 0xFF, room * sizeof(int64_t))
+    try:
+        for i in range(texts):
+            word += sizes[i]
+            end = starts[word]
+            if <size_t>(2 * (end - begin)) > room:
+                while <size_t>(2 * (end - begin)) > room:
+                    room *= 2
+                slots = <uint64_t *>grown(slots, room * sizeof(uint64_t))
+                text_of = <int64_t *>grown(text_of, room * sizeof(int64_t))
+                memset(text_of, 0xFF, room * sizeof(int64_t))
+            for j in range(begin, end):
+                at = keys[j] & (room - 1)
+                while text_of[at] == i and slots[at] != keys[j]:
+                    at = (at + 1) & (room - 1)
+                if text_of[at] != i:
+                    text_of[at], slots[at] = i, keys[j]
+                    pooled[n], sources[n] = keys[j], <int32_t>j
+                    n += 1
+            for j in range(more):
+                pooled[n], sources[n] = constants[j], -1
+                n += 1
+            pooled_starts[i + 1] = <int32_t>n
+            begin = end
+    finally:
+        free(slots)
+        free(text_of)
+    return starts_array, keys_array[:n], sources_array[:n]
+
+
 cdef class KeyTable:
     """Keys numbered in the order in which they are first seen: open addressing, linear probing."""
 

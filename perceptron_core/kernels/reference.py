@@ -15,6 +15,8 @@ from perceptron_core.hashing import hash_string, mix_array
 from perceptron_core.learners import LEARNERS
 from perceptron_core.violations import UPDATES
 
+ALL_ONE = np.zeros(0, np.float32)  # instead of values that are all 1
+
 
 def hash_strings(strings: Sequence[Optional[str]]) -> np.ndarray:
     """The 64-bit hash of every string; 0 for None."""
@@ -56,6 +58,26 @@ def compose_at(
     fires = keys != 0
     starts = np.append(0, np.cumsum(fires.sum(axis=1))).astype(np.int32)
     return starts, keys[fires]
+
+
+def pool_keys(
+    sizes: np.ndarray, starts: np.ndarray, keys: np.ndarray, constants: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The different keys of every text: (starts, keys, sources), text i has keys[starts[i]:starts[i+1]].
+
+    Text i is the next sizes[i] words; the keys of word w are keys[starts[w]:starts[w+1]]. A key stands where it first
+    occurs, and sources says where that is in `keys`; the constants come last, their source is -1.
+    """
+    pooled_starts, pooled, sources, word = [0], [], [], 0
+    for size in sizes.tolist():
+        begin, word = int(starts[word]), word + size
+        first_at: dict[int, int] = {}
+        for at in range(begin, int(starts[word])):
+            first_at.setdefault(int(keys[at]), at)
+        pooled += [*first_at, *constants.tolist()]
+        sources += [*first_at.values(), *[-1] * len(constants)]
+        pooled_starts.append(len(pooled))
+    return np.array(pooled_starts, np.int32), np.array(pooled, np.uint64), np.array(sources, np.int32)
 
 
 def unite_two(
@@ -222,12 +244,13 @@ class WeightRows:
             self.loaded.update((f, count) for f, count in zip(features.tolist(), counts.tolist()) if f >= 0)
             self.count.update(self.loaded)
 
-    def add_scores(self, features: np.ndarray, scores: np.ndarray) -> None:
-        """scores[label] += weight, feature by feature: the order is part of the result."""
-        for feature in features.tolist():
+    def add_scores(self, features: np.ndarray, scores: np.ndarray, values: np.ndarray = ALL_ONE) -> None:
+        """scores[label] += weight, times the feature's value if there are any, feature by feature: the order is part
+        of the result."""
+        for i, feature in enumerate(features.tolist()):
             row = self.shown(feature)
             if row is not None:
-                scores += row.weights
+                scores += row.weights * values[i] if len(values) else row.weights
 
     def touched_entries(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Every weight that took part in an update, features in the given order: (features, where the entries of each
@@ -249,6 +272,7 @@ class Tokens(NamedTuple):
 
     emissions: list[np.ndarray]
     pairs: list[np.ndarray]
+    values: list[np.ndarray]  # of the emissions, float32; empty where all are 1
 
 
 class SequenceKernel:
@@ -285,7 +309,7 @@ class SequenceKernel:
         emissions = np.zeros((len(tokens.emissions), self.labels), np.float32)
         into = [weights[: self.labels]] * len(emissions)
         for t, features in enumerate(tokens.emissions):
-            self.emissions.add_scores(features, emissions[t])
+            self.emissions.add_scores(features, emissions[t], tokens.values[t])
             if len(tokens.pairs[t]):
                 into[t] = into[t].copy()
                 for p in range(self.labels):
@@ -307,19 +331,20 @@ class SequenceKernel:
             totals[t] = total
         return totals
 
-    def delta(self, tokens: Tokens, gold: Sequence[int], guess: Sequence[int]) -> dict[tuple[Any, int, int], int]:
+    def delta(self, tokens: Tokens, gold: Sequence[int], guess: Sequence[int]) -> dict[tuple[Any, int, int], float]:
         """Δ = Φ(gold) − Φ(guess) over a prefix: (weights, feature, label) → count, zeros included."""
-        parts: dict[tuple[Any, int, int], int] = {}
+        parts: dict[tuple[Any, int, int], float] = {}
 
-        def add(weights: Any, feature: int, label: int, count: int) -> None:
+        def add(weights: Any, feature: int, label: int, count: float) -> None:
             parts[weights, feature, label] = parts.get((weights, feature, label), 0) + count
 
         right_before = wrong_before = self.labels
         for t, (right, wrong) in enumerate(zip(gold, guess)):
             if right != wrong:
-                for feature in tokens.emissions[t].tolist():
-                    add("emissions", feature, right, 1)
-                    add("emissions", feature, wrong, -1)
+                values = tokens.values[t].tolist() or [1.0] * len(tokens.emissions[t])
+                for feature, value in zip(tokens.emissions[t].tolist(), values):
+                    add("emissions", feature, right, value)
+                    add("emissions", feature, wrong, -value)
             if right != wrong or right_before != wrong_before:
                 if self.settings.transitions if t else self.settings.start_stop:
                     add("transitions", right_before, right, 1)
@@ -346,12 +371,12 @@ class SequenceKernel:
             return self.transitions[feature].weights[label]
         return (self.emissions if weights == "emissions" else self.pairs).value(feature, label)
 
-    def update(self, parts: dict[tuple[Any, int, int], int], loss: float) -> bool:
+    def update(self, parts: dict[tuple[Any, int, int], float], loss: float) -> bool:
         """w ← w + τ Δ; False if Δ or the step is zero, so that nothing moves."""
         margin = norm = 0.0
         for (weights, feature, label), count in parts.items():
             margin += count * float(self.weight(weights, feature, label))
-            norm += float(count * count)
+            norm += count * count
         if norm == 0:
             return False
         tau = self.step(loss, margin, norm, self.settings.aggressiveness)
@@ -412,6 +437,7 @@ class SequenceKernel:
                 Tokens(
                     [block.ids[block.starts[t] : block.starts[t + 1]] for t in span],
                     [block.pair_ids[block.pair_starts[t] : block.pair_starts[t + 1]] for t in span],
+                    [block.values[block.starts[t] : block.starts[t + 1]] for t in span],
                 ),
             )
             begin += length

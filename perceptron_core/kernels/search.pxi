@@ -4,7 +4,7 @@
 # they are called with few labels, so that the compiler keeps a token's scores in vector registers.
 
 
-cdef inline void sum_rows(
+cdef inline void sum_plain_rows(
     Py_ssize_t n, const int32_t *starts, const int32_t *ids, const int32_t *row_of, const float *weights,
     float *scores, Py_ssize_t width
 ) noexcept nogil:
@@ -21,6 +21,36 @@ cdef inline void sum_rows(
                     total[c] += weights[row * width + c]
         for c in range(width):
             scores[t * width + c] = total[c]
+
+
+cdef inline void sum_valued_rows(
+    Py_ssize_t n, const int32_t *starts, const int32_t *ids, const float *values, const int32_t *row_of,
+    const float *weights, float *scores, Py_ssize_t width
+) noexcept nogil:
+    """The same where each feature has a value, which its weights are multiplied by."""
+    cdef Py_ssize_t t, j, c, row
+    cdef float total[MOST_DENSE]
+    cdef float value
+    for t in range(n):
+        for c in range(width):
+            total[c] = 0
+        for j in range(starts[t], starts[t + 1]):
+            row, value = row_of[ids[j]], values[j]
+            if row >= 0:
+                for c in range(width):
+                    total[c] += value * weights[row * width + c]
+        for c in range(width):
+            scores[t * width + c] = total[c]
+
+
+cdef inline void sum_rows(
+    Py_ssize_t n, const int32_t *starts, const int32_t *ids, const float *values, const int32_t *row_of,
+    const float *weights, float *scores, Py_ssize_t width
+) noexcept nogil:
+    if values == NULL:
+        sum_plain_rows(n, starts, ids, row_of, weights, scores, width)
+    else:
+        sum_valued_rows(n, starts, ids, values, row_of, weights, scores, width)
 
 
 cdef inline void step_forward(
@@ -113,6 +143,7 @@ cdef class SequenceSearch:
     """Viterbi and beam search over the weights of a first-order model (perceptron_core/decoders, violations.py)."""
 
     cdef WeightRows emissions, pairs
+    cdef const float *values  # of the block's features; NULL where all are 1
     cdef Py_ssize_t labels, width, beam
     # transition weights: rows 0 … L-1 from a label, row L from the start of a sentence, row L+1 to its end
     cdef object weight_array, score_array
@@ -169,7 +200,7 @@ cdef class SequenceSearch:
         return 0
 
     cdef void score_tokens(self, Py_ssize_t n, const int32_t *starts, const int32_t *ids) noexcept nogil:
-        """emit[t][label] = sum of the weights of token t's features, in their order."""
+        """emit[t][label] = sum of the weights of token t's features, times their values, in their order."""
         cdef Py_ssize_t t, j
         cdef const int32_t *row_of = self.emissions.shown
         cdef const float *weights = self.emissions.weights
@@ -177,17 +208,28 @@ cdef class SequenceSearch:
             memset(self.emit, 0, n * self.width * sizeof(float))
             for t in range(n):
                 for j in range(starts[t], starts[t + 1]):
-                    self.emissions.add_scores(ids[j], self.emit + t * self.width)
+                    if self.values == NULL:
+                        self.emissions.add_scores(ids[j], self.emit + t * self.width)
+                    else:
+                        self.emissions.add_valued_scores(ids[j], self.values[j], self.emit + t * self.width)
         elif self.width == 8:
-            sum_rows(n, starts, ids, row_of, weights, self.emit, 8)
+            sum_rows(n, starts, ids, self.values, row_of, weights, self.emit, 8)
         elif self.width == 16:
-            sum_rows(n, starts, ids, row_of, weights, self.emit, 16)
+            sum_rows(n, starts, ids, self.values, row_of, weights, self.emit, 16)
         elif self.width == 24:
-            sum_rows(n, starts, ids, row_of, weights, self.emit, 24)
+            sum_rows(n, starts, ids, self.values, row_of, weights, self.emit, 24)
         elif self.width == 32:
-            sum_rows(n, starts, ids, row_of, weights, self.emit, 32)
+            sum_rows(n, starts, ids, self.values, row_of, weights, self.emit, 32)
         else:
-            sum_rows(n, starts, ids, row_of, weights, self.emit, self.width)
+            sum_rows(n, starts, ids, self.values, row_of, weights, self.emit, self.width)
+
+    cdef void search(
+        self, Py_ssize_t n, const int32_t *starts, const int32_t *ids, const int32_t *pair_starts, const int32_t *pair_ids
+    ) noexcept nogil:
+        """The best label sequence, into `path`."""
+        self.score_tokens(n, starts, ids)
+        self.forward(n, pair_starts, pair_ids)
+        self.trace(n, self.best_label(n - 1, True), pair_starts, pair_ids)
 
     cdef const float *transitions_at(self, Py_ssize_t t, const int32_t *starts, const int32_t *ids) noexcept nogil:
         """The scores label × label of stepping into token t: the transitions, plus its label-bigram features'."""

@@ -49,6 +49,7 @@ cdef class SequenceKernel(SequenceSearch):
     ) except -1:
         """Δ = Φ(gold) - Φ(path) over the first n tokens; `whole` if that is the whole sentence."""
         cdef Py_ssize_t t, j
+        cdef double value = 1
         cdef int32_t right, wrong
         cdef int32_t right_before = <int32_t>self.labels, wrong_before = <int32_t>self.labels
         self.delta.clear()
@@ -56,8 +57,10 @@ cdef class SequenceKernel(SequenceSearch):
             right, wrong = gold[t], self.path[t]
             if right != wrong:
                 for j in range(starts[t], starts[t + 1]):
-                    self.delta.add(EMISSION, ids[j], right, 1)
-                    self.delta.add(EMISSION, ids[j], wrong, -1)
+                    if self.values != NULL:
+                        value = self.values[j]
+                    self.delta.add(EMISSION, ids[j], right, value)
+                    self.delta.add(EMISSION, ids[j], wrong, -value)
             if right != wrong or right_before != wrong_before:
                 if (self.transitions and t) or (self.start_stop and not t):
                     self.delta.add(TRANSITION, right_before, right, 1)
@@ -116,7 +119,7 @@ cdef class SequenceKernel(SequenceSearch):
         for i in range(self.delta.count):
             part = &self.delta.parts[i]
             margin += part.count * <double>self.part_weight(part)
-            norm += <double>part.count * part.count
+            norm += part.count * part.count
         if norm == 0:
             return False
         tau = self.step(loss, margin, norm)
@@ -143,6 +146,7 @@ cdef class SequenceKernel(SequenceSearch):
         cdef const int32_t[::1] lengths = block.lengths, starts = block.starts, ids = block.ids
         cdef const int32_t[::1] gold = block.gold if learn else np.zeros(0, np.int32)
         cdef const int32_t[::1] pair_starts = block.pair_starts, pair_ids = block.pair_ids
+        cdef const float[::1] values = block.values
         cdef bint with_pairs = pair_ids.shape[0] > 0
         guesses_array = np.empty(0 if learn else starts.shape[0] - 1, np.int32)
         cdef int32_t[::1] guesses = guesses_array
@@ -152,16 +156,18 @@ cdef class SequenceKernel(SequenceSearch):
         cdef const int32_t *id = &ids[0] if ids.shape[0] else &no_id
         cdef const int32_t *pair_id = &pair_ids[0] if with_pairs else NULL
         cdef const int32_t *pair_start
+        self.values = &values[0] if values.shape[0] else NULL
         for s in range(lengths.shape[0]):
             n = lengths[s]
             if n == 0:
                 continue
             self.make_room(n)
             pair_start = &pair_starts[begin] if with_pairs else NULL
-            with nogil:
-                self.score_tokens(n, &starts[begin], id)
-                self.forward(n, pair_start, pair_id)
-                self.trace(n, self.best_label(n - 1, True), pair_start, pair_id)
+            if n == 1:  # is done sooner than the interpreter's lock is let go and taken again
+                self.search(n, &starts[begin], id, pair_start, pair_id)
+            else:
+                with nogil:
+                    self.search(n, &starts[begin], id, pair_start, pair_id)
             if not learn:
                 memcpy(&guesses[begin], self.path, n * sizeof(int32_t))
             elif memcmp(self.path, &gold[begin], n * sizeof(int32_t)):

@@ -310,6 +310,20 @@ cdef class WeightRows:
             for i in range(self.spans[-2 - row].size):
                 scores[entries[i].label] += entries[i].weight
 
+    cdef inline void add_valued_scores(self, int32_t feature, float value, float *scores) noexcept nogil:
+        """scores[label] += value × weight, for every label of the feature's row."""
+        cdef Py_ssize_t row = self.shown[feature], i
+        cdef const float *weights
+        cdef const Entry *entries
+        if row >= 0:
+            weights = self.weights + row * self.width
+            for i in range(self.width):
+                scores[i] += value * weights[i]
+        elif row != NO_ROW:
+            entries = self.entries + self.spans[-2 - row].begin
+            for i in range(self.spans[-2 - row].size):
+                scores[entries[i].label] += value * entries[i].weight
+
     def touched_entries(self, const int32_t[::1] order):
         """Every weight that took part in an update, features in the given order: (features, where the entries of each
         begin, labels, weights, lags)."""

@@ -8,12 +8,13 @@ counts.headline(), counts.score(), counts.report()
 
 from perceptron_core.errors import UserError
 from perceptron_core.metrics.accuracy import AccuracyCounts
+from perceptron_core.metrics.classes import ClassCounts
 from perceptron_core.metrics.counts import Counts
 from perceptron_core.metrics.spans import SpanCounts
 
-__all__ = ["METRICS", "AccuracyCounts", "Counts", "SpanCounts", "metric_named"]
+__all__ = ["METRICS", "AccuracyCounts", "ClassCounts", "Counts", "SpanCounts", "metric_named"]
 
-METRICS: dict[str, type[Counts]] = {"accuracy": AccuracyCounts, "spans": SpanCounts}
+METRICS: dict[str, type[Counts]] = {"accuracy": AccuracyCounts, "spans": SpanCounts, "classes": ClassCounts}
 
 
 def metric_named(name: str) -> type[Counts]:

@@ -3,7 +3,7 @@
 The table of counts has only the wrong pairs: gold label → predicted label → how often.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from perceptron_core.metrics.counts import Counts, ratio
 
@@ -36,20 +36,22 @@ class AccuracyCounts(Counts):
             f"sentences          {self.sentences:>12,}",
             f"sentences right    {self.correct_sentences:>12,}",
             f"sentence accuracy  {percent_sentences:>11.2f}%",
-            *self._confusion_lines(),
+            *confusion_lines(self.table),
         ]
         return "".join(line + "\n" for line in lines)
 
-    def _confusion_lines(self) -> list[str]:
-        confusions = [(count, gold, guess) for gold, guesses in self.table.items() for guess, count in guesses.items()]
-        # Equal counts in the order of the labels, so that the same counts always give the same report.
-        confusions.sort(key=lambda confusion: (-confusion[0], confusion[1], confusion[2]))
-        shown = confusions[:_CONFUSIONS_IN_REPORT]
-        if not shown:
-            return []
-        gold_width = max(len(gold) for _, gold, _ in shown)
-        guess_width = max(len(guess) for _, _, guess in shown)
-        count_width = max(len(f"{count:,}") for count, _, _ in shown)
-        return ["", "most frequent confusions (gold → guess)"] + [
-            f"{gold:>{gold_width}} → {guess:<{guess_width}}  {count:>{count_width},}" for count, gold, guess in shown
-        ]
+
+def confusion_lines(table: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """The most frequent of a table's wrong pairs, gold label → predicted label → how often."""
+    pairs = [(count, gold, guess) for gold, guesses in table.items() for guess, count in guesses.items()]
+    # Equal counts in the order of the labels, so that the same counts always give the same report.
+    confusions = sorted((-count, gold, guess) for count, gold, guess in pairs if gold != guess)
+    shown = [(-count, gold, guess) for count, gold, guess in confusions[:_CONFUSIONS_IN_REPORT]]
+    if not shown:
+        return []
+    gold_width = max(len(gold) for _, gold, _ in shown)
+    guess_width = max(len(guess) for _, _, guess in shown)
+    count_width = max(len(f"{count:,}") for count, _, _ in shown)
+    return ["", "most frequent confusions (gold → guess)"] + [
+        f"{gold:>{gold_width}} → {guess:<{guess_width}}  {count:>{count_width},}" for count, gold, guess in shown
+    ]

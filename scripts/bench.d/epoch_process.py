@@ -1,6 +1,6 @@
 """Our training epochs in memory, in a process of their own: prints the processor's seconds of each as JSON.
 
-    epoch_process.py PREPARED TASK EPOCHS
+    epoch_process.py PREPARED TASK EPOCHS [LEARNER]
 
 `passes` are the kernel's passes over the shard alone, `epochs` whole ones: the weights fetched from the mixed vector,
 the pass, the step emitted, mixed and applied. Both make the same errors, or the comparison would be of two things.
@@ -18,9 +18,10 @@ from perceptron_core.settings import Settings
 from perceptron_core.task import read_task
 
 
-def main(folder: str, task_path: str, epochs: str) -> None:
+def main(folder: str, task_path: str, epochs: str, learner: str = "perceptron") -> None:
     task, prepared = read_task(task_path), read_prepared(folder)
-    labels, settings = prepared.labels(), Settings()
+    labels, record = prepared.labels(), task.record
+    settings = Settings(learner, transitions=record["transitions"], start_stop=record["start_stop"])
     shard = load(task, labels, settings, prepared.path(0))
     model = SequenceModel(labels, settings, fresh_weights(), shard.numbers, task.allowed_transitions(labels))
     passes, errors = [], []

@@ -88,4 +88,6 @@ RIVALS: dict[str, Rival] = {
     "CRFsuite": FromPip("python-crfsuite"),
     "OpenNLP": OpenNlp(),
     "NLTK": FromPip("nltk"),
+    "Perceptron": FromPip("scikit-learn"),
+    "PassiveAggressiveClassifier": FromPip("scikit-learn"),
 }
