@@ -165,8 +165,8 @@ class _Training:
         average = None
         if self.settings.average:
             known = sums.rows if sums else empty(sum="f8")
-            total = drop_zeros(add_average(known, before.rows, mixed))
-            average = before._replace(kind="average", rows=total, epochs=(sums.epochs if sums else 0) + 1)
+            total = drop_zeros(add_average(known, before.rows, mixed, epoch))
+            average = before._replace(kind="average", rows=total, epochs=epoch)
         entry = {
             "epoch": epoch,
             "sentences": totals["examples"],

@@ -84,7 +84,7 @@ def train_one_shard(task: Task, records: Sequence[Any], settings: Settings, mixi
     weights, sums, all_stats = empty(weight="f4"), empty(sum="f8"), []
     if settings.min_updates > 1:
         weights = counted_from(weights, 0)
-    for _ in range(epochs):
+    for number in range(1, epochs + 1):
         epoch = ShardEpoch(task, LABELS, settings, weights)
         for kind, record in records:
             epoch.take(kind, record)
@@ -92,11 +92,11 @@ def train_one_shard(task: Task, records: Sequence[Any], settings: Settings, mixi
         stats = epoch.stats
         step = ShardStep(header["shard"], header["shards"], "here", stats.updates, stats.examples, rows)
         mixed = mix_shards(mixing, weights, [step])
-        sums = add_average(sums, weights, mixed)
+        sums = add_average(sums, weights, mixed, number)
         weights = apply(weights, mixed)
         all_stats.append(stats)
     both = averaged_rows(weights, sums, epochs)
-    exact = both.with_values(averaged=sums.values["sum"] / epochs)
+    exact = both.with_values(averaged=sums.values["sum"] / (epochs * (epochs + 1) / 2))
     shown = relevant(both, settings.min_updates)
     return Trained(entries(weights, "weight"), entries(exact, "averaged"), all_stats, set(shown.keys.tolist()))
 
@@ -115,14 +115,14 @@ def structural_keys() -> set[int]:
 
 
 class Textbook:
-    """Dicts, a Viterbi with the scores' float32, whole feature vectors, and Collins's average of all weights; the
-    update counts are Goldberg and Elhadad's."""
+    """Dicts, a Viterbi with the scores' float32, whole feature vectors, and Collins's average of all weights, but that
+    those of epoch e count e times; the update counts are Goldberg and Elhadad's."""
 
     def __init__(self, task: Task, settings: Settings) -> None:
         self.task, self.settings = task, settings
         self.weights: dict[tuple[int, int], np.float32] = {}
         self.total: Counter = Counter()
-        self.examples = 0
+        self.epoch = self.examples = 0
         self.updates = Counter(dict.fromkeys(structural_keys(), settings.min_updates))  # U, by key
 
     def token_keys(self, words: Sequence[str], t: int, bigram: bool) -> list[int]:
@@ -210,12 +210,13 @@ class Textbook:
                     old = float(self.weights.get(entry, np.float32(0)))
                     self.weights[entry] = np.float32(old + tau * count)
             self.updates.update({key for (key, _), count in delta.items() if count})
-        self.examples += 1
+        self.examples += self.epoch
         for entry, weight in self.weights.items():
-            self.total[entry] += float(weight)
+            self.total[entry] += self.epoch * float(weight)
         return guess != gold
 
     def train(self, corpus: Sequence[Sentence]) -> int:
+        self.epoch += 1
         return sum(self.train_on(s.columns[0], [LABELS.index(label) for label in s.labels or ()]) for s in corpus)
 
 
@@ -262,7 +263,7 @@ def test_local_epochs_are_passes_without_mixing(tmp_path: Path, learner: str) ->
     task, corpus = make_task(tmp_path), random_corpus(5)
     settings = Settings(learner, local_epochs=3)
     textbook = Textbook(task, settings)
-    errors = sum(textbook.train(corpus) for _ in range(3))
+    errors = textbook.train(3 * corpus)  # in one epoch, so that they count alike in the average
     trained = train_one_shard(task, shard_records(task, corpus), settings, "uniform", 1)
     assert trained.stats[0].errors == errors
     assert trained.stats[0].examples == 3 * len(corpus)
