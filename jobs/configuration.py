@@ -62,7 +62,7 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[s
         "version": CONFIG_VERSION,
         "task": task_record,
         "labels": labels,
-        "settings": settings._asdict(),
+        "settings": settings.record(),
         "mixing": plan.mixing,
         "shards": shards,
         "seed": seed,
@@ -77,7 +77,7 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[s
         run.write_config(config)
     else:
         _refuse_differences(run, known, config)
-    weights = Model("weights", task_record, labels, settings._asdict(), start)
+    weights = Model("weights", task_record, labels, settings.record(), start)
     return config, weights
 
 

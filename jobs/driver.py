@@ -197,6 +197,7 @@ class _Training:
         arguments = ["--config", self.plan.cluster.file(self.run.file("config.json"))]
         arguments += ["--weights", self.plan.cluster.file(join(self.run.epoch_dir(epoch - 1), "weights"))]
         arguments += ["--epoch", str(epoch), "--ranges", str(ranges), "--mixing", mixing]
+        arguments += ["--threads", str(self.plan.threads)]
         if inline:
             arguments.append("--keep-shards")
         done = self._show_progress(epoch, inline)

@@ -20,6 +20,7 @@ class TrainingPlan(NamedTuple):
     shards: Optional[int] = None
     seed: Optional[int] = None
     settings: Settings = Settings()
+    threads: int = 1  # which changes no result, and so is no setting
     mixing: str = "row"
     subsample: bool = False
     init_model: Optional[str] = None

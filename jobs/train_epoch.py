@@ -41,6 +41,7 @@ class MRTrainEpoch(Job):
         self.add_passthru_arg("--epoch", type=int)
         self.add_passthru_arg("--mixing", help="the strategy of this epoch")
         self.add_passthru_arg("--ranges", type=int, default=1)
+        self.add_passthru_arg("--threads", type=int, default=1, help="to decode a minibatch by")
         self.add_passthru_arg("--keep-shards", action="store_true", help="the driver is this process: see residency")
 
     def internal_protocol(self) -> LineProtocol:
@@ -71,6 +72,7 @@ class MRTrainEpoch(Job):
             self.weights.rows,
             keep=self.options.keep_shards,
             progress=residency.report,
+            threads=self.options.threads,
         )
 
     def mapper(self, kind: str, record: dict[str, Any]) -> None:

@@ -93,6 +93,8 @@ def run_train(arguments: Arguments, task: Task) -> None:
         raise UserError("give the corpus either by --train FILE... or by --prepared DIR")
     if arguments.patience and not arguments.dev:
         raise UserError("--patience watches the dev score; give --dev FILE... as well")
+    if arguments.threads > 1 and arguments.minibatch == 1:
+        raise UserError("--threads decode the sentences of a minibatch; give --minibatch M as well, 2 or more")
     terminal = Terminal(arguments.quiet)
     _mention_kernel(terminal)
     plan = TrainingPlan(
@@ -105,13 +107,16 @@ def run_train(arguments: Arguments, task: Task) -> None:
         seed=arguments.seed,
         settings=Settings(
             learner=arguments.learner,
-            aggressiveness=arguments.aggressiveness,
+            aggressiveness=arguments.aggressiveness or (None if arguments.learner == "mira" else 1.0),
             decoder=arguments.decoder,
             beam=arguments.beam,
             update=arguments.update,
             local_epochs=arguments.local_epochs,
             average=arguments.average,
+            minibatch=arguments.minibatch,
+            k_best=arguments.k_best,
         ),
+        threads=arguments.threads,
         mixing=arguments.mixing,
         subsample=arguments.subsample,
         init_model=arguments.init_model,
@@ -247,7 +252,7 @@ def run_import(arguments: Arguments, task: Task) -> None:
     settings = Settings(
         transitions=task.record["transitions"], start_stop=task.record["start_stop"], **decoding
     ).check()
-    model = Model("model", portable(task), weights.labels, settings._asdict(), weights.rows, names=weights.names)
+    model = Model("model", portable(task), weights.labels, settings.record(), weights.rows, names=weights.names)
     write_model(arguments.output, model)
 
 

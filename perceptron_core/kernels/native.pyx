@@ -6,10 +6,12 @@ scores, added in the order of the features; float64 for steps, margins and avera
 """
 
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
-from libc.math cimport INFINITY, nextafterf
+from libc.math cimport INFINITY, fabs, nextafterf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memmove, memset
+
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -22,18 +24,21 @@ cdef enum:
     MOST_DENSE = 64  # labels; beyond, rows are sparse
 
 
-cdef void *grown(void *memory, size_t size) except NULL:
+cdef void *grown(void *memory, size_t size) except NULL nogil:
     """realloc that raises."""
     cdef void *larger = realloc(memory, size if size else 1)
     if larger == NULL:
-        raise MemoryError()
+        with gil:
+            raise MemoryError()
     return larger
 
 
 include "keys.pxi"
 include "weights.pxi"
 include "search.pxi"
+include "k_best.pxi"
 include "delta.pxi"
+include "constraints.pxi"
 include "sequence.pxi"
 include "merge.pxi"
 include "lines.pxi"
