@@ -186,6 +186,7 @@ class Textbook:
                 "pa": lambda: (loss - margin) / norm,
                 "pa1": lambda: min(c, (loss - margin) / norm),
                 "pa2": lambda: (loss - margin) / (norm + 1 / (2 * c)),
+                "mira": lambda: min(c, (loss - margin) / norm),
             }[self.settings.learner]()
             for entry, count in delta.items():
                 if count:
@@ -333,13 +334,19 @@ def test_steps(learner: str, step: Callable[..., float]) -> None:
 @pytest.mark.parametrize(
     "wrong, words",
     [
-        ({"learner": "pa3"}, "choose one of perceptron, pa, pa1, pa2"),
+        ({"learner": "pa3"}, "choose one of perceptron, pa, pa1, pa2, mira"),
         ({"decoder": "viterbo"}, "choose one of viterbi, beam, greedy"),
         ({"update": "late"}, "choose one of standard, early, max-violation"),
         ({"beam": 0}, "1 or more"),
         ({"local_epochs": 0}, "1 or more"),
         ({"aggressiveness": 0.0}, "greater than 0"),
         ({"aggressiveness": math.nan}, "greater than 0"),
+        ({"learner": "pa2", "aggressiveness": None}, "pa2 needs a number"),
+        ({"minibatch": 0}, "1 or more"),
+        ({"learner": "pa1", "minibatch": 2}, "choose mira"),
+        ({"learner": "mira", "k_best": 0}, "1 or more"),
+        ({"k_best": 2}, "choose mira"),
+        ({"learner": "mira", "k_best": 2, "decoder": "greedy"}, "choose viterbi or beam"),
     ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, Any], words: str) -> None:

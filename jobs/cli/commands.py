@@ -95,6 +95,7 @@ def run_train(arguments: Arguments, task: Task) -> None:
         raise UserError("--patience watches the dev score; give --dev FILE... as well")
     if arguments.threads > 1 and arguments.minibatch == 1:
         raise UserError("--threads decode the sentences of a minibatch; give --minibatch M as well, 2 or more")
+    default_cap = None if arguments.learner == "mira" else 1.0
     terminal = Terminal(arguments.quiet)
     _mention_kernel(terminal)
     plan = TrainingPlan(
@@ -107,7 +108,7 @@ def run_train(arguments: Arguments, task: Task) -> None:
         seed=arguments.seed,
         settings=Settings(
             learner=arguments.learner,
-            aggressiveness=arguments.aggressiveness or (None if arguments.learner == "mira" else 1.0),
+            aggressiveness=default_cap if arguments.aggressiveness is None else arguments.aggressiveness,
             decoder=arguments.decoder,
             beam=arguments.beam,
             update=arguments.update,
