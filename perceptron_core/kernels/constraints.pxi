@@ -105,7 +105,7 @@ cdef class Combination(Delta):
                 norm = self.gram[c * size + c]
                 wanted = min(cap, max(0.0, self.alpha[c] + (lacking - self.corrected[c]) / norm))
                 change = wanted - self.alpha[c]
-                if fabs(change) * norm > TOLERANCE * max(1.0, fabs(lacking)):
+                if fabs(change) > TOLERANCE * min(cap, max(1.0, fabs(lacking)) / norm):
                     self.alpha[c] = wanted
                     for j in range(size):
                         self.corrected[j] += change * self.gram[c * size + j]

@@ -25,7 +25,7 @@ import numpy as np
 
 from perceptron_core.learners.constraint import Constraint
 
-TOLERANCE = 1e-9  # a multiplier stays if moving it would change its margin by less: relative to what is lacking, if > 1
+TOLERANCE = 1e-9  # a multiplier stays if it would move by less: relative to where its constraint alone would move it
 MOST_PASSES = 1000
 
 
@@ -58,7 +58,7 @@ def hildreth(gram: np.ndarray, lacking: np.ndarray, cap: float) -> np.ndarray:
         for c, norm in enumerate(np.diagonal(gram).tolist()):
             wanted = min(cap, max(0.0, alpha[c] + (lacking[c] - corrected[c]) / norm))
             change = wanted - alpha[c]
-            if abs(change) * norm > TOLERANCE * max(1.0, abs(lacking[c])):
+            if abs(change) > TOLERANCE * min(cap, max(1.0, abs(lacking[c])) / norm):
                 alpha[c] = wanted
                 corrected += change * gram[c]
                 moved = True
