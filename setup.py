@@ -7,7 +7,7 @@ kernel runs instead. No fast-math and no fused multiply-add, so that every build
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-PARTS = ("keys", "weights", "search", "k_best", "delta", "constraints", "sequence", "merge", "lines")
+PARTS = ("keys", "weights", "search", "k_best", "delta", "constraints", "sentences", "threads", "sequence", "merge", "lines")
 
 kernel = Extension(
     "perceptron_core.kernels.native",

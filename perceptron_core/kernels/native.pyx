@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import numpy as np
 
@@ -39,6 +39,8 @@ include "search.pxi"
 include "k_best.pxi"
 include "delta.pxi"
 include "constraints.pxi"
+include "sentences.pxi"
+include "threads.pxi"
 include "sequence.pxi"
 include "merge.pxi"
 include "lines.pxi"

@@ -10,54 +10,6 @@ UPDATES = {"standard": STANDARD, "early": EARLY, "max-violation": MAX_VIOLATION}
 RULES = {"perceptron": PERCEPTRON, "pa": PA, "pa1": PA1, "pa2": PA2, "mira": MIRA}
 
 
-cdef extern from *:
-    """
-    static Py_ssize_t take_one(Py_ssize_t *next) { return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED); }
-    """
-    Py_ssize_t take_one(Py_ssize_t *next) nogil
-
-
-cdef struct Outcome:  # of a sentence
-    Py_ssize_t wrong  # tokens
-    Py_ssize_t finder, first, last  # who decoded it, and which of its constraints are the sentence's
-
-
-cdef class Sentences:
-    """The sentences of a block that are not empty."""
-
-    cdef const int32_t[::1] gold, starts, ids, pair_starts, pair_ids
-    cdef const int32_t *id
-    cdef const int32_t *pair_id  # NULL if there are none
-    cdef const int64_t[::1] lengths, begins  # begins: its first token
-    cdef Py_ssize_t count
-    cdef Outcome *outcomes
-    # what the threads share
-    cdef const int64_t[::1] order
-    cdef Py_ssize_t next, last
-
-    def __cinit__(self, block):
-        self.gold, self.starts, self.ids = block.gold, block.starts, block.ids
-        self.pair_starts, self.pair_ids = block.pair_starts, block.pair_ids
-        self.id = &self.ids[0] if self.ids.shape[0] else NULL
-        self.pair_id = &self.pair_ids[0] if self.pair_ids.shape[0] else NULL
-        lengths = block.lengths.astype(np.int64)
-        self.lengths, self.begins = lengths[lengths > 0], (np.cumsum(lengths) - lengths)[lengths > 0]
-        self.count = self.lengths.shape[0]
-        self.outcomes = <Outcome *>grown(NULL, self.count * sizeof(Outcome))
-
-    def __dealloc__(self):
-        free(self.outcomes)
-
-    def sort_minibatches(self, Py_ssize_t gathered, Py_ssize_t minibatch):
-        """Put the longest sentences of each minibatch first, of which `gathered` were in the block before: a long one
-        that is begun last would keep all threads waiting."""
-        minibatches = (np.arange(self.count) + gathered) // minibatch
-        self.order = np.lexsort((-np.asarray(self.lengths), minibatches))
-
-    cdef inline const int32_t *pair_starts_at(self, Py_ssize_t begin) noexcept nogil:
-        return &self.pair_starts[begin] if self.pair_id != NULL else NULL
-
-
 cdef class ConstraintFinder(KBestSearch):
     """Decodes sentences and keeps the constraints that they violate; a thread has one of its own."""
 
@@ -178,15 +130,27 @@ cdef class ConstraintFinder(KBestSearch):
             self.found.add(self.delta.parts, self.delta.count, loss, margin, norm)
         return 0
 
-    def find_next(self, Sentences sentences):
-        """Find the constraints of one sentence after the other, as long as no other thread has taken them all."""
-        cdef Py_ssize_t i
-        with nogil:
-            while True:
-                i = take_one(&sentences.next)
-                if i >= sentences.last:
-                    break
-                self.find(sentences, sentences.order[i])
+    cdef int find_next(self, Team team) except -1 nogil:
+        """Find the constraints of one sentence of the team's after the other, until all are handed out."""
+        cdef Py_ssize_t number = team.take()
+        while number >= 0:
+            self.find(team.sentences, team.sentences.order[number - team.base])
+            count_one(&team.done)
+            number = team.take()
+        return 0
+
+    def serve(self, Team team, Bell bell):
+        """What a helping thread does, until the team is dissolved."""
+        cdef bint goes_on = True
+        while goes_on:
+            try:
+                with nogil:
+                    while goes_on:
+                        self.find_next(team)
+                        goes_on = team.wait(bell)
+            except MemoryError as error:
+                team.error = error
+                count_one(&team.done)
 
 
 cdef class SequenceKernel(ConstraintFinder):
@@ -201,7 +165,8 @@ cdef class SequenceKernel(ConstraintFinder):
     cdef Constraints constraints  # of the minibatch so far
     cdef Py_ssize_t gathered  # how many examples of the minibatch these are of
     cdef Combination combination
-    cdef object settings, pool
+    cdef object settings
+    cdef Team team  # None if it decodes alone
     cdef list helpers  # for the threads beside its own
 
     def __cinit__(self, Py_ssize_t labels, WeightRows emissions, WeightRows pairs, settings, allowed):
@@ -288,35 +253,44 @@ cdef class SequenceKernel(ConstraintFinder):
 
     def use_threads(self, Py_ssize_t threads):
         """Decode the sentences of a minibatch by so many threads; the result is the same."""
-        self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        self.helpers = [self.new_helper(number) for number in range(1, threads)]
+        cdef ConstraintFinder helper
+        if self.team is not None:
+            self.team.dissolve()
+        self.team, self.helpers = Team() if threads > 1 else None, []
+        for number in range(1, threads):
+            helper = ConstraintFinder(
+                self.labels, self.emissions, self.pairs, self.settings, np.asarray(self.allowed)
+            )
+            helper.number = number
+            helper.share_transitions(self)
+            self.helpers.append(helper)
+            bell = Bell()
+            self.team.bells.append(bell)
+            Thread(target=helper.serve, args=(self.team, bell), daemon=True).start()
 
-    cdef ConstraintFinder new_helper(self, Py_ssize_t number):
-        cdef ConstraintFinder helper = ConstraintFinder(
-            self.labels, self.emissions, self.pairs, self.settings, np.asarray(self.allowed)
-        )
-        helper.number = number
-        helper.share_transitions(self)
-        return helper
+    def __del__(self):
+        if self.team is not None:
+            self.team.dissolve()
 
     cdef int find_all(self, Sentences sentences, Py_ssize_t first, Py_ssize_t last) except -1:
         """The constraints of some sentences of a minibatch, by all threads."""
         cdef Py_ssize_t i
+        cdef Team team = self.team
         cdef ConstraintFinder helper
         self.found.clear()
-        if not self.helpers or last - first == 1:
+        if team is None:
             with nogil:
                 for i in range(first, last):
                     self.find(sentences, i)
             return 0
         for helper in self.helpers:
             helper.found.clear()
-        sentences.next, sentences.last = first, last
-        begun = [self.pool.submit(helper.find_next, sentences) for helper in self.helpers]
-        self.find_next(sentences)
-        for work in begun:
-            if not work.cancel():  # what has not begun by now is not needed any more
-                work.result()
+        team.give_out(sentences, team.last - first, team.last + last - first)
+        with nogil:
+            self.find_next(team)
+            team.finish()
+        if team.error is not None:
+            raise team.error
         return 0
 
     def train(self, block):
