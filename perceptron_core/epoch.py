@@ -93,9 +93,7 @@ class ShardEpoch:
     def _the_model(self) -> SequenceModel:
         if self.model is None:
             allowed = self.task.allowed_transitions(self.labels)
-            self.model = SequenceModel(
-                self.labels, self.settings, self.weights, self.numbers, allowed, self.threads
-            )
+            self.model = SequenceModel(self.labels, self.settings, self.weights, self.numbers, allowed, self.threads)
         return self.model
 
     def _train(self, block: FeatureBlock) -> None:

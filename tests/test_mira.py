@@ -56,9 +56,7 @@ def test_capped_problems_that_cannot_all_be_satisfied(seed: int, size: int) -> N
     assert deltas.T @ alpha == pytest.approx(solve(deltas, lacking, 0.3), abs=1e-3)
 
 
-@given(
-    st.floats(0.5, 50), st.floats(-1e9, 60), st.integers(1, 10**6), st.sampled_from([None, 1e-3, 1.0, 1e6])
-)
+@given(st.floats(0.5, 50), st.floats(-1e9, 60), st.integers(1, 10**6), st.sampled_from([None, 1e-3, 1.0, 1e6]))
 def test_one_constraint_is_passive_aggressive(loss: float, margin: float, norm: int, c: Optional[float]) -> None:
     """Bit for bit: what the first step finds, the second does not move."""
     cap = math.inf if c is None else c

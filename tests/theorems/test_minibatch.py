@@ -41,9 +41,7 @@ def test_minibatch_perceptron(generated: Any, learn: Any, shortest_with_margin_1
 
 
 @pytest.mark.parametrize("minibatch, best", [(1, 1), (1, 3), (3, 1), (7, 3)])
-def test_minibatch_mira(
-    generated: Any, learn: Any, shortest_with_margin_1: Any, minibatch: int, best: int
-) -> None:
+def test_minibatch_mira(generated: Any, learn: Any, shortest_with_margin_1: Any, minibatch: int, best: int) -> None:
     shares = []
     for problem in generated:
         training = learn(problem, "--learner", "mira", "--minibatch", minibatch, "--k-best", best)
