@@ -12,15 +12,14 @@ epoch and ends with the same bytes.
 import os
 import tempfile
 import time
-import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
 from jobs.configuration import configure, find_corpus
-from jobs.errors import JobFailed
+from jobs.counting import count_occurrences
 from jobs.phases import Span, seconds_by_phase
 from jobs.plan import Listener, TrainingPlan
-from jobs.prepared import Prepared, check_intact
+from jobs.prepared import Prepared, blaming_damage
 from jobs.report import read_run, report_html
 from jobs.run_dir import RunDir, combine
 from jobs.runners import run_job
@@ -30,7 +29,7 @@ from jobs.train_epoch import REDUCER, RESIDENT, MRTrainEpoch
 from perceptron_core import residency
 from perceptron_core.errors import UserError
 from perceptron_core.held_out import HeldOut
-from perceptron_core.mixing import FALL_BACK_AFTER, MIXINGS, add_average, apply, averaged_rows, mixing_now
+from perceptron_core.mixing import FALL_BACK_AFTER, SCALED, add_average, apply, averaged_rows, check_mixing, mixing_now
 from perceptron_core.model import Model
 from perceptron_core.predictor import choose_weights
 from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record
@@ -43,9 +42,8 @@ RANGE_BYTES = 64 << 20  # how much of the shuffle one range should carry, if nob
 
 def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     """Train, or go on training, in the plan's run directory."""
-    if plan.mixing not in MIXINGS:
-        raise UserError(f"mixing: {plan.mixing!r} is not known; choose one of {', '.join(MIXINGS)}")
     plan.settings.check()
+    check_mixing(plan.mixing, plan.settings.learner)
     # first, so that a mistake in it is found before anything is written
     held_out = HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
     run = RunDir(plan.run_dir)
@@ -119,6 +117,8 @@ class _Training:
         self.run.tidy(history)
         if epoch:
             self.listener.note(f"going on after epoch {epoch} of {self.run.path}")
+        if self.plan.mixing == SCALED:
+            count_occurrences(self.plan, self.run, self.corpus, self.config, self.listener)
         while True:
             reason = reason_to_stop(history, self.plan.stop)
             if reason:
@@ -198,16 +198,14 @@ class _Training:
         arguments += ["--weights", self.plan.cluster.file(join(self.run.epoch_dir(epoch - 1), "weights"))]
         arguments += ["--epoch", str(epoch), "--ranges", str(ranges), "--mixing", mixing]
         arguments += ["--threads", str(self.plan.threads)]
+        if mixing == SCALED:
+            arguments += ["--occurrences", self.plan.cluster.file(self.run.file("occurrences"))]
         if inline:
             arguments.append("--keep-shards")
         done = self._show_progress(epoch, inline)
-        try:
-            with tempfile.TemporaryDirectory() as scratch:
-                inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
-                output = list(run_job(MRTrainEpoch, self.plan.cluster._replace(progress=done), arguments, inputs))
-        except (UserError, JobFailed, OSError, EOFError, zlib.error):
-            check_intact(self.corpus)  # a shard that was damaged meanwhile is the cause, and the user can mend it
-            raise
+        with blaming_damage(self.corpus), tempfile.TemporaryDirectory() as scratch:
+            inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
+            output = list(run_job(MRTrainEpoch, self.plan.cluster._replace(progress=done), arguments, inputs))
         residency.listen(None)
         blocks = sorted((key, record) for key, record in output if key != REDUCER)
         reducers = [record for key, record in output if key == REDUCER]

@@ -6,9 +6,12 @@ import io
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Optional
 
+from jobs.errors import JobFailed
 from jobs.pieces import cut_files, numbered
 from jobs.prepare import MRPrepare
 from jobs.runners import Cluster, job_lines, listed
@@ -120,6 +123,16 @@ def prepare(task: Task, files: Sequence[str], shards: int, seed: int, folder: st
         build = _by_reducers if cluster.runner == "hadoop" and folder.startswith("hdfs:") else _by_client
         built = build(folder, content, shards, cluster, arguments, manifest)
     return Prepared(folder, built)
+
+
+@contextmanager
+def blaming_damage(corpus: Prepared) -> Iterator[None]:
+    """A job on the shards: if it fails and one was damaged meanwhile, that is the cause, and the user can mend it."""
+    try:
+        yield
+    except (UserError, JobFailed, OSError, EOFError, zlib.error):
+        check_intact(corpus)
+        raise
 
 
 def with_shards(content: dict[str, Any], built: Iterable[dict[str, Any]], shards: int) -> dict[str, Any]:

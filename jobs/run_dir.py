@@ -2,6 +2,7 @@
 
     config.json                 the task, labels, settings, mixing, shards, seed and data: what decides the weights
     prepared/                   the encoded shards, if the run prepared them itself
+    occurrences                 in how many shards the features occur, if the mixing is scaled
     epoch-0007/weights          the mixed weights after the epoch
     epoch-0007/average          the sum of the epochs' averages, to go on with
     epoch-0007/stats.json       the epoch's counts and those of all epochs before it
@@ -164,6 +165,10 @@ class RunDir:
         with self.storage.new_file(self.file("model")) as path:
             write_model(path, model)
 
+    def write_occurrences(self, counts: Model) -> None:
+        with self.storage.new_file(self.file("occurrences")) as path:
+            write_model(path, counts)
+
     def mistakes(self) -> Optional[dict[str, Any]]:
         """The model's confusions on the dev set, or None if there was none."""
         path = self.file("mistakes.json")
@@ -214,8 +219,8 @@ def open_model(path: str) -> Model:
     if storage.size(path) is None:
         raise InputError("there is no such model; give a model file or a run directory", path)
     model = fetch_model(path)
-    if model.kind == "average":
-        raise InputError("holds a run's sums, not weights; give the run directory or its file `model`", path)
+    if model.kind not in ("weights", "model"):
+        raise InputError("holds a run's sums or counts, not weights; give the run directory or its file `model`", path)
     return model
 
 

@@ -7,7 +7,8 @@
 
 The key space is cut into --ranges equal ranges; every shard sends a record to each, empty or not, so the reducer of
 a range has all that it needs to divide by. How many ranges there are, and which reducer gets which, does not change
-the result. The mixed weights and the run's configuration come through the distributed cache.
+the result. The mixed weights and the run's configuration come through the distributed cache, and for scaled mixing so
+do the counts of MRCountOccurrences.
 """
 
 import json
@@ -23,6 +24,7 @@ from perceptron_core.epoch import ShardEpoch
 from perceptron_core.errors import UserError
 from perceptron_core.mixing import ShardStep, mix
 from perceptron_core.model import model_digest, read_model
+from perceptron_core.occurrences import FeatureSteps
 from perceptron_core.rows import cut, from_record, to_record
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
@@ -38,6 +40,7 @@ class MRTrainEpoch(Job):
     def add_args(self) -> None:
         self.add_file_arg("--config", help="the run's configuration, JSON")
         self.add_file_arg("--weights", help="the mixed weights, a model file")
+        self.add_file_arg("--occurrences", default=None, help="in how many shards features occur, for scaled mixing")
         self.add_passthru_arg("--epoch", type=int)
         self.add_passthru_arg("--mixing", help="the strategy of this epoch")
         self.add_passthru_arg("--ranges", type=int, default=1)
@@ -73,7 +76,14 @@ class MRTrainEpoch(Job):
             keep=self.options.keep_shards,
             progress=residency.report,
             threads=self.options.threads,
+            steps=self.feature_steps(),
         )
+
+    def feature_steps(self) -> Optional[FeatureSteps]:
+        if self.options.occurrences is None:
+            return None
+        counts = read_model(self.options.occurrences).rows
+        return FeatureSteps(counts.keys, counts.values["shards"], len(self.config["chosen_shards"]))
 
     def mapper(self, kind: str, record: dict[str, Any]) -> None:
         if self.error is not None:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
 from perceptron_core.features.encoding import Encoded
+from perceptron_core.occurrences import FeatureSteps
 from perceptron_core.rows import Rows
 from perceptron_core.sequence_model import FeatureBlock, FeatureNumbers, SequenceModel
 from perceptron_core.settings import Settings
@@ -64,11 +65,13 @@ class ShardEpoch:
         keep: bool = False,
         progress: Callable[[int], None] = lambda sentences: None,
         threads: int = 1,
+        steps: Optional[FeatureSteps] = None,
     ) -> None:
         self.task, self.labels, self.settings, self.weights = task, labels, settings, weights
         self.progress, self.threads = progress, threads
         self.keep = keep or settings.local_epochs > 1
         self.reader = ShardReader(task.features, task.fingerprint, labels)
+        self.steps = steps
         self.numbers = FeatureNumbers()
         self.model: Optional[SequenceModel] = None  # made when the features' numbers are known to be new or resident
         self.blocks: list[FeatureBlock] = []
@@ -88,7 +91,10 @@ class ShardEpoch:
             self._train(block)
 
     def _number(self, encoded: Encoded) -> FeatureBlock:
-        return self.numbers.number(encoded.lengths, encoded.labels, self.reader.keys(encoded))
+        block = self.numbers.number(encoded.lengths, encoded.labels, self.reader.keys(encoded))
+        if self.steps is not None:
+            self.numbers.look_up_steps(self.steps)
+        return block
 
     def _the_model(self) -> SequenceModel:
         if self.model is None:

@@ -11,6 +11,7 @@ Every shard starts an epoch from the same mixed weights w and ends at w + δ_i. 
     touched    1                        the shards in which this weight took part in an update
     row        1                        the shards in which any label's weight of this feature did
     mid        1                        the geometric mean of touched's and row's
+    scaled     1                        S; but the local steps of a feature that c_f shards have are S/c_f as long
 
 What a divisor assumes: *uniform* that all S shards had something to say about every weight, so that the silence of
 those which never met a feature counts as a vote to leave it alone; a feature of one shard moves at 1/S of the speed
@@ -19,10 +20,18 @@ moved the weight, as if each of them had seen all that there is to see about it;
 feature, needed an update, and left this label's weight alone. They keep serial training's pace, but no theorem stands
 behind them: three instances on three shards are enough for them to go round in a circle for ever
 (tests/theorems/test_no_theorem.py). For *uniform*, *errors* and *examples* Theorem 3 of the paper holds: on separable
-data their errors end. So the others fall back on *uniform*, for good, once FALL_BACK_AFTER epochs have brought no new
+data their errors end. So these fall back on *uniform*, for good, once FALL_BACK_AFTER epochs have brought no new
 minimum of errors (`mixing_now`). That is certain to happen where they do not separate, since a minimum of whole
 numbers ≥ 0 cannot improve for ever; and from then on the theorem holds, from the weights of that epoch instead of
 from zero: Σ Σ μ k ≤ R²/γ² + 2‖w₀‖/γ.
+
+*scaled* makes up for the division beforehand, in the shards, and keeps the theorem. c_f is counted once, over all of
+the run's shards (occurrences.py; transitions, starts and stops are in all of them), so the perceptron with these steps
+is *uniform* on rescaled features, φ'_f = s_f φ_f with s_f = √(S/c_f): where the weight of φ_f would move by 1, that of
+φ'_f, w'_f, moves by s_f; and since w'_f φ'_f = (s_f w'_f) φ_f, what is kept here is w_f = s_f w'_f, which moves by
+s_f² = S/c_f. So Theorem 3 holds with the rescaled γ' and R'. A unit vector u becomes u'_f = u_f / s_f, which is no
+longer and has the same margins, so γ' ≥ γ; but R'² may be as much as S R², and the bound S times weaker than that of
+*uniform*. A learner whose steps depend on ‖Δ‖ is not the same on rescaled features: `check_mixing` refuses it.
 
 Only what took part in an update is sent, so a shard that did not send a weight has δ_i = 0. Where all the shards
 that sent it agree on the new value and their m_i make up D (one shard alone, for instance), that value is taken as
@@ -88,10 +97,20 @@ MIXINGS: dict[str, Callable[[Sequence[ShardStep], np.ndarray, np.ndarray], Share
     "touched": _by_weight,
     "row": _by_row,
     "mid": _between,
+    "scaled": _by_shard(lambda step: 1),
 }
 
-CERTAIN = ("uniform", "errors", "examples")  # Theorem 3 holds for them
+CERTAIN = ("uniform", "errors", "examples", "scaled")  # Theorem 3 holds for them
+SCALED = "scaled"
 FALL_BACK_AFTER = 10  # epochs without a new minimum of errors
+
+
+def check_mixing(strategy: str, learner: str) -> None:
+    """Refuse a strategy that is not known, or not for this learner."""
+    if strategy not in MIXINGS:
+        raise UserError(f"mixing: {strategy!r} is not known; choose one of {', '.join(MIXINGS)}")
+    if strategy == SCALED and learner != "perceptron":
+        raise UserError(f"mixing: {SCALED} is for the perceptron, not for {learner}; choose another mixing or learner")
 
 
 def mixing_now(chosen: str, errors: Sequence[int]) -> str:
@@ -109,13 +128,13 @@ def mixing_now(chosen: str, errors: Sequence[int]) -> str:
     return chosen
 
 
-def check_complete(steps: Sequence[ShardStep]) -> None:
-    """Refuse a missing, doubled or foreign shard."""
-    origins = sorted({step.origin for step in steps})
+def check_complete(senders: Sequence[tuple[int, int, str]]) -> None:
+    """Refuse a missing, doubled or foreign one of these (shard, shards, origin)."""
+    origins = sorted({origin for _, _, origin in senders})
     if len(origins) != 1:
         raise UserError(f"shards of different epochs or runs cannot be mixed: {', '.join(origins)}")
-    expected = list(range(steps[0].shards))
-    found = sorted(step.shard for step in steps)
+    expected = list(range(senders[0][1]))
+    found = sorted(shard for shard, _, _ in senders)
     if found != expected:
         missing = sorted(set(expected) - set(found))
         doubled = sorted({shard for shard in found if found.count(shard) > 1})
@@ -124,7 +143,7 @@ def check_complete(steps: Sequence[ShardStep]) -> None:
 
 def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
     """The mixed weights ("weight", float32) and mean steps ("mean", float64) of all that any shard touched."""
-    check_complete(steps)
+    check_complete([(step.shard, step.shards, step.origin) for step in steps])
     steps = sorted(steps, key=lambda step: step.shard)
     union, places = unite([step.rows for step in steps])
     size = len(union.labels)

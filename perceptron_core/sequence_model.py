@@ -10,8 +10,10 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.growing import GrowingArray
 from perceptron_core.hashing import hash_string, mix_array
 from perceptron_core.kernels import DENSE_LABELS, KeyTable, SequenceKernel, WeightRows
+from perceptron_core.occurrences import FeatureSteps
 from perceptron_core.rows import Rows, find_keys, from_entries, interleave, select
 from perceptron_core.settings import Settings
 
@@ -33,6 +35,7 @@ class FeatureNumbers:
     def __init__(self) -> None:
         self.emissions = KeyTable()
         self.pairs = KeyTable()
+        self.emission_steps, self.pair_steps = GrowingArray(np.float64), GrowingArray(np.float64)  # if they are not 1
         self._order = np.zeros(0, np.int32)
 
     def order_of_emissions(self) -> np.ndarray:
@@ -40,6 +43,11 @@ class FeatureNumbers:
         if len(self._order) != len(self.emissions):
             self._order = np.argsort(self.emissions.keys()).astype(np.int32)
         return self._order
+
+    def look_up_steps(self, steps: FeatureSteps) -> None:
+        """Those of the features that were numbered since the last call."""
+        self.emission_steps.extend(steps.of(self.emissions.keys(len(self.emission_steps))))
+        self.pair_steps.extend(steps.of(self.pairs.keys(len(self.pair_steps))))
 
     def number(self, lengths: np.ndarray, gold: np.ndarray, features: FeatureKeys) -> FeatureBlock:
         return FeatureBlock(
@@ -116,6 +124,8 @@ class SequenceModel:
         known, known_pairs = len(self.numbers.emissions), len(self.numbers.pairs)
         if known > self._fetched:
             self.emissions.reserve(known)
+            if len(self.numbers.emission_steps):
+                self.emissions.steps = self.numbers.emission_steps.view()
             if self._fetched == 0 and len(self.weights.keys) < 2 * known:
                 # most of the model is wanted: walk through the model instead of looking up every key
                 self._load(self.emissions, self.numbers.emissions.find(self.weights.keys), self.weights)
@@ -125,6 +135,8 @@ class SequenceModel:
         if known_pairs > self._fetched_pairs:
             size = len(self.labels)
             self.pairs.reserve(known_pairs * size)
+            if len(self.numbers.pair_steps):
+                self.pairs.steps, self.pairs.rows_a_step = self.numbers.pair_steps.view(), size
             keys = pair_keys(self.numbers.pairs.keys(self._fetched_pairs), self.labels)
             self._look_up(self.pairs, keys, self._fetched_pairs * size)
             self._fetched_pairs = known_pairs

@@ -54,6 +54,16 @@ def test_the_cluster_gives_the_bytes_of_an_inline_training(inline, on_hdfs):
         assert get(join(on_hdfs, epoch, name)) == (inline / epoch / name).read_bytes()
 
 
+def test_scaled_mixing_counts_and_ships_its_counts(corpus, on_hdfs, must, tmp_path):
+    """A job more, before the first epoch, and a file more in the distributed cache."""
+    options = ("--shards", 4, "--mixing", "scaled", "--epochs", 2, "--quiet")
+    run = "hdfs:///runs/scaled"
+    for where in (("--run-dir", tmp_path / "run"), ("--run-dir", run, "-r", "hadoop", "--reducers", 2)):
+        must("train", corpus / "task.yaml", "--train", corpus / "train.txt", *options, *where)
+    for name in ("occurrences", "model"):
+        assert get(f"{run}/{name}") == (tmp_path / "run" / name).read_bytes()
+
+
 def test_one_reducer_and_local_paths_give_the_same(corpus, inline, must, tmp_path):
     """The corpus and the run directory are local; only the jobs run on the cluster."""
     files = ("--train", corpus / "train.txt", "--dev", corpus / "dev.txt")

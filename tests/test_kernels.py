@@ -198,6 +198,7 @@ class Problem(NamedTuple):
     pair_weights: np.ndarray
     transition_weights: np.ndarray
     allowed: np.ndarray
+    steps: Optional[tuple[np.ndarray, np.ndarray]] = None  # of the features and of the pairs
 
 
 class Switches(NamedTuple):
@@ -253,8 +254,11 @@ def train_and_decode(
 ) -> dict[str, list[np.ndarray]]:
     """Everything that a kernel says about the problem after two passes over it; cut into blocks at these sentences."""
 
-    def rows(weights: np.ndarray) -> Any:
+    def rows(weights: np.ndarray, pairs: bool) -> Any:
         made = kernel.WeightRows(problem.labels, problem.dense_from)
+        if problem.steps is not None:
+            made.steps = problem.steps[pairs]
+            made.rows_a_step = problem.labels if pairs else 1
         made.reserve(len(weights))
         there = [np.flatnonzero(row).astype(np.uint32) for row in weights]
         starts = np.append(0, np.cumsum([len(labels) for labels in there])).astype(np.int64)
@@ -262,7 +266,7 @@ def train_and_decode(
         made.load(np.arange(len(weights), dtype=np.int32), starts, _flat(there), values.astype(np.float32))
         return made
 
-    emissions, pairs = rows(problem.emission_weights), rows(problem.pair_weights)
+    emissions, pairs = rows(problem.emission_weights, False), rows(problem.pair_weights, True)
     sequences = kernel.SequenceKernel(problem.labels, emissions, pairs, chosen, problem.allowed)
     sequences.load_transitions(problem.transition_weights)
     before = sequences.decode(problem.block)
@@ -427,6 +431,45 @@ def test_a_minibatch_is_one_step_along_the_mean(native: Any) -> None:
         assert labels.tolist() == [0, 1] * 3
         assert weights.tolist() == [-1, 1, -0.5, 0.5, -0.5, 0.5]
         assert lags.tolist() == [-2, 2, -1, 1, -1, 1]  # two sentences were seen before the one that ends it
+
+
+@settings(deadline=None, max_examples=60)
+@given(SEEDS, st.builds(Switches, *[st.booleans()] * 5), st.integers(1, 9), st.integers(1, 12))
+def test_steps_are_equal(native: Any, seed: int, switches: Switches, labels: int, shards: int) -> None:
+    """Steps of S/c, as for scaled mixing; and with all of them 1 it is as without."""
+    random = np.random.default_rng(seed)
+    problem = random_problem(random, switches, labels)
+    chosen = Settings(transitions=switches.transitions, start_stop=switches.start_stop)
+    features, pairs = (shards / random.integers(1, shards + 1, kinds) for kinds in (problem.features, problem.pairs))
+    assert_kernels_agree(native, problem._replace(steps=(features, pairs)), chosen)
+    ones = np.ones(problem.features), np.ones(problem.pairs)
+    with_ones = assert_kernels_agree(native, problem._replace(steps=ones), chosen)
+    for name, arrays in train_and_decode(native, problem, chosen).items():
+        assert_same(arrays, with_ones[name])
+
+
+@pytest.mark.parametrize("kernel_name", ["native", "reference"])
+def test_a_step_is_what_a_change_is_multiplied_by(native: Any, kernel_name: str) -> None:
+    """Two tokens, both guessed 0 by a tie, both 1: feature 0, at step 2.5, is in both, feature 1, at step 1, in one."""
+    kernel = {"native": native, "reference": reference}[kernel_name]
+    block = FeatureBlock(
+        np.array([2], np.int32),
+        np.array([1, 1], np.int32),
+        np.array([0, 2, 3], np.int32),
+        np.array([0, 1, 0], np.int32),
+        np.array([0, 0, 1], np.int32),
+        np.array([1], np.int32),
+    )
+    emissions, pairs = kernel.WeightRows(2, 0), kernel.WeightRows(2, 0)
+    emissions.reserve(2)
+    pairs.reserve(4)
+    emissions.steps, pairs.steps, pairs.rows_a_step = np.array([2.5, 1.0]), np.array([1.0, 4.0]), 2
+    kernel.SequenceKernel(2, emissions, pairs, Settings(), np.ones((4, 2), np.uint8)).train(block)
+    order = np.arange(4, dtype=np.int32)
+    features, starts, labels, weights, _ = emissions.touched_entries(order[:2])
+    assert weights.tolist() == [2 * -2.5, 2 * 2.5, -1.0, 1.0]
+    features, starts, labels, weights, _ = pairs.touched_entries(order)
+    assert (features.tolist(), labels.tolist(), weights.tolist()) == ([2, 3], [0, 1], [-4.0, 4.0])
 
 
 @pytest.mark.parametrize("labels, dense", [(64, True), (65, False), (190, False)])

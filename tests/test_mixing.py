@@ -78,6 +78,7 @@ def naive(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> tuple[dict
             "touched": [1] * len(steps),
             "row": [1] * len(steps),
             "mid": [1] * len(steps),
+            "scaled": [1] * len(steps),
         }[strategy]
         between = (len(senders) * len(row_senders)) ** 0.5
         divisor = {"touched": len(senders), "row": len(row_senders), "mid": between}.get(strategy, sum(multiple))

@@ -73,11 +73,12 @@ def _train(parser: argparse.ArgumentParser) -> None:
     )
     split.add_argument(
         "--mixing",
-        choices=("uniform", "errors", "examples", "touched", "row", "mid"),
+        choices=("uniform", "errors", "examples", "touched", "row", "mid", "scaled"),
         default="row",
         help="how the shards' steps become one: divide by the number of shards (uniform), weight by updates (errors) "
         "or by sentences (examples), divide by the shards that changed the weight (touched), any weight of its "
-        "feature (row, default), or a number between these two (mid)",
+        "feature (row, default), or a number between these two (mid), or as uniform, after steps that are the longer "
+        "the fewer shards have the feature (scaled)",
     )
     split.add_argument(
         "--local-epochs", type=positive, default=1, metavar="L", help="passes over a shard before mixing (default 1)"

@@ -138,16 +138,17 @@ class KeyTable:
 class Row:
     """One feature's weights, their lags, and which of them took part in an update."""
 
-    def __init__(self, labels: int) -> None:
+    def __init__(self, labels: int, step: float = 1.0) -> None:
+        self.step = step  # what a change is multiplied by
         self.weights = np.zeros(labels, np.float32)
         self.lags = np.zeros(labels)
         self.touched = np.zeros(labels, bool)
 
     def change(self, label: int, amount: float, seen: float) -> None:
-        """Add `amount` to a weight after `seen` examples; its lag grows by change × seen, so that the mean over n
-        examples is (the weight now) − lag / n (the lazy averaging of Daumé 2006)."""
+        """Add `amount` times the step to a weight after `seen` examples; its lag grows by change × seen, so that the
+        mean over n examples is (the weight now) − lag / n (the lazy averaging of Daumé 2006)."""
         old = float(self.weights[label])
-        self.weights[label] = np.float32(old + amount)
+        self.weights[label] = np.float32(old + amount * self.step)
         self.lags[label] += seen * (float(self.weights[label]) - old)
         self.touched[label] = True
 
@@ -158,6 +159,8 @@ class WeightRows:
     def __init__(self, labels: int, dense_from: int) -> None:
         self.labels = labels
         self.rows: dict[int, Row] = {}
+        self.steps: Optional[np.ndarray] = None  # the rows' steps, if not 1: steps[feature // rows_a_step]
+        self.rows_a_step = 1
 
     def reserve(self, features: int) -> None:
         """Rows are made when they are needed."""
@@ -165,7 +168,8 @@ class WeightRows:
     def row(self, feature: int) -> Row:
         row = self.rows.get(feature)
         if row is None:
-            row = self.rows[feature] = Row(self.labels)
+            step = 1.0 if self.steps is None else float(self.steps[feature // self.rows_a_step])
+            row = self.rows[feature] = Row(self.labels, step)
         return row
 
     def value(self, feature: int, label: int) -> np.float32:

@@ -39,6 +39,9 @@ cdef class WeightRows:
     cdef Span *spans  # a list each
     cdef Entry *entries  # the pool
     cdef double *entry_lags
+    # what a change is multiplied by, if there are any: steps[feature // rows_a_step]
+    cdef public const double[::1] steps
+    cdef public Py_ssize_t rows_a_step
 
     def __cinit__(self, Py_ssize_t labels, Py_ssize_t dense_from):
         if labels > 65535:
@@ -49,6 +52,7 @@ cdef class WeightRows:
         self.width = (labels + 7) // 8 * 8
         self.words = (labels + 63) // 64
         self.dense_from = dense_from
+        self.steps, self.rows_a_step = None, 1
 
     def __dealloc__(self):
         free(self.row_of)
@@ -214,11 +218,13 @@ cdef class WeightRows:
         return 0
 
     cdef int change(self, int32_t feature, int32_t label, double amount, double seen) except -1:
-        """Add `amount` to a weight, after `seen` examples."""
+        """Add `amount` times the feature's step to a weight, after `seen` examples."""
         cdef Py_ssize_t at, row = self.row_for_one_more(feature)
         cdef float *weight
         cdef double *lag
         cdef float old
+        if self.steps is not None:
+            amount *= self.steps[feature // self.rows_a_step]
         if row >= 0:
             at = self.updates_for(row)
             weight, lag = &self.weights[row * self.width + label], &self.lags[at * self.width + label]

@@ -83,6 +83,19 @@ class Problem(NamedTuple):
         wanted = sorted(range(len(numbers)), key=lambda i: (i % shards, i))
         return self.choose([i for _, i in sorted(zip(by_shard, wanted))])
 
+    def scales(self, shards: int) -> np.ndarray:
+        """√(S/c_f) for each coordinate, f being in c_f shards: the features on which *scaled* mixing is uniform."""
+        dealt_to, _ = deal(SEED, 0, 0, len(self.sentences), shards)
+        having = {
+            (f"f{place}[0]=yes", shard)
+            for shard, tokens in zip(dealt_to, self.sentences)
+            for token in tokens
+            for place, bit in enumerate(token)
+            if bit == "1"
+        }
+        counts = Counter(name for name, _ in having)
+        return np.array([(shards / counts.get(name, shards)) ** 0.5 for name, _ in self.coordinates()])
+
     def on_every_shard(self, shards: int) -> "Problem":
         """Each sentence once on every shard: of S sentences in a row, a shard is dealt one."""
         return self.choose([i for i in range(len(self.sentences)) for _ in range(shards)])
@@ -124,7 +137,7 @@ class Training(NamedTuple):
         sizes = [shard["sentences"] for shard in self.history[0]["shards"]]
         total = 0.0
         for k in self.mistakes():
-            shares = {"uniform": [1] * len(k), "errors": k, "examples": sizes}[mixing]
+            shares = {"uniform": [1] * len(k), "scaled": [1] * len(k), "errors": k, "examples": sizes}[mixing]
             total += float(np.average(k, weights=shares))
         return total
 

@@ -33,7 +33,7 @@ def test_a_circle_until_the_fall_back(problem_of: Any, must: Any, tmp_path: Path
     assert [entry["mixing"] for entry in history] == [mixing] * 12 + ["uniform"] * (len(history) - 12)
 
 
-@pytest.mark.parametrize("mixing", ["uniform", "errors", "examples"])
+@pytest.mark.parametrize("mixing", ["uniform", "errors", "examples", "scaled"])
 def test_those_with_a_theorem_separate_them(problem_of: Any, learn: Any, mixing: str) -> None:
     training = learn(problem_of(INSTANCES), "--shards", 3, "--mixing", mixing)
     assert "stopped: the training set is separated" in training.said and "from now on" not in training.said

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_core.mixing import MIXINGS
+from perceptron_core.mixing import CERTAIN, MIXINGS
 
 FIRST = {"110": "0", "001": "1"}  # the paper's x_{1,1} and x_{1,2}
 SECOND = {"011": "0", "100": "1"}  # x_{2,1} and x_{2,2}
@@ -71,8 +71,8 @@ def test_one_shot_mixing_does_not_separate(example: Any, learn: Any, classified:
     training = learn(example, "--shards", 2, "--mixing", mixing, *TO_THE_END)
     assert training.mistakes() == [[1, 1]]
     mean = [0.5, 1, 0.5, -0.5, -1, -0.5]  # of the two halves' weights
-    alone = [1, 1, 1, -1, -1, -1]  # f0 and f2 belong to one shard each, and are not divided
-    assert training.weights.tolist() == (mean if mixing in ("uniform", "errors", "examples") else alone)
+    alone = [1, 1, 1, -1, -1, -1]  # one shard each has changed f0 and f2, and they are not divided
+    assert training.weights.tolist() == (mean if mixing in CERTAIN else alone)
     assert set(classified(training.weights).values()) == {"0"}
 
 

@@ -15,10 +15,10 @@ from scipy.optimize import minimize
 ROUNDING = 1e-5  # relative: weights are float32, the margin is known to 1e-6
 
 
-def share_of_bound(problem: Any, training: Any, mistakes: float, shortest_with_margin_1: Any) -> float:
-    """Σ Σ μk ÷ R²/γ², after all that the theorem and its proof say has been asserted."""
-    deltas, _ = problem.constraints()
-    v, w = shortest_with_margin_1(deltas), training.weights
+def share_of_bound(problem: Any, training: Any, mistakes: float, shortest_with_margin_1: Any, scales: Any = 1) -> float:
+    """Σ Σ μk ÷ R²/γ², after all that the theorem and its proof say has been asserted; of features rescaled so."""
+    deltas = problem.constraints()[0] * scales
+    v, w = shortest_with_margin_1(deltas), training.weights / scales
     longest = float(np.linalg.norm(deltas, axis=1).max())
     assert "stopped: the training set is separated" in training.said
     assert (deltas @ w >= -ROUNDING).all()
@@ -63,6 +63,39 @@ def test_the_bound_is_reached(
     assert training.mistakes() == [[9] * shards]
     mistakes = training.weighted_mistakes(mixing)
     assert share_of_bound(problem, training, mistakes, shortest_with_margin_1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("shards", [2, 3, 4])
+def test_scaled_mixing_on_rescaled_features(
+    generated: Any, learn: Any, shortest_with_margin_1: Any, shards: int
+) -> None:
+    """Local steps of S/c_f are uniform mixing of features √(S/c_f) times as large: Theorem 3 with their R' and γ'."""
+    shares, unlike = [], 0
+    for problem in generated:
+        training = learn(problem, "--shards", shards, "--mixing", "scaled")
+        scales, mistakes = problem.scales(shards), training.weighted_mistakes("scaled")
+        shares.append(share_of_bound(problem, training, mistakes, shortest_with_margin_1, scales))
+        deltas, _ = problem.constraints()
+        before, after = shortest_with_margin_1(deltas), shortest_with_margin_1(deltas * scales)
+        assert after @ after <= before @ before * (1 + ROUNDING)  # γ' ≥ γ
+        assert ((deltas * scales) ** 2).sum(axis=1).max() <= shards * (deltas**2).sum(axis=1).max() * (1 + ROUNDING)
+        unlike += len(set(scales)) > 1 and not np.array_equal(
+            training.weights, learn(problem, "--shards", shards, "--mixing", "uniform").weights
+        )
+    assert max(shares) >= 0.25
+    assert unlike  # there are features to rescale, and it shows
+
+
+def test_the_bound_of_scaled_mixing_is_reached(orthogonal: Any, learn: Any, shortest_with_margin_1: Any) -> None:
+    """Where every shard has all instances, all steps are 1. Where it has a third of them, they are 3, and mixing gives
+    the weights of serial training."""
+    everywhere = orthogonal.on_every_shard(3)
+    training = learn(everywhere, "--shards", 3, "--mixing", "scaled")
+    mistakes, scales = training.weighted_mistakes("scaled"), everywhere.scales(3)
+    assert share_of_bound(everywhere, training, mistakes, shortest_with_margin_1, scales) == pytest.approx(1)
+    training = learn(orthogonal, "--shards", 3, "--mixing", "scaled")
+    assert training.mistakes() == [[3, 3, 3]]
+    assert training.weights.tolist() == [-1.0] * 9 + [1.0] * 9
 
 
 def test_the_margin_by_hand(orthogonal: Any, problem_of: Any, shortest_with_margin_1: Any) -> None:
