@@ -1,6 +1,7 @@
 """Training one shard through the mixing is a textbook structured perceptron (or PA), written here with dicts."""
 
 import math
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from perceptron_core.errors import UserError
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.hashing import hash_string, mix
+from perceptron_core.kernels import COMPILED
 from perceptron_core.learners import LEARNERS
 from perceptron_core.mixing import MIXINGS, ShardStep, add_average, apply, averaged_rows
 from perceptron_core.mixing import mix as mix_shards
@@ -314,6 +316,19 @@ def test_threads_and_blocks_change_no_bit(tmp_path: Path, monkeypatch: pytest.Mo
         return tuple(array.tobytes() for array in (rows.keys, rows.labels, *rows.values.values()))
 
     assert len({train(threads, tokens) for threads in (1, 2, 3) for tokens in (8, 50, 8192)}) == 1
+
+
+def test_threads_end_with_the_epoch(tmp_path: Path) -> None:
+    task, before = make_task(tmp_path), set(threading.enumerate())
+    epoch = ShardEpoch(task, LABELS, Settings(minibatch=8), empty(weight="f4"), threads=4)
+    for kind, record in shard_records(task, random_corpus(9)):
+        epoch.take(kind, record)
+    helpers = set(threading.enumerate()) - before
+    assert len(helpers) == (3 if COMPILED else 0)
+    del epoch
+    for helper in helpers:
+        helper.join(timeout=60)
+    assert not any(helper.is_alive() for helper in helpers)
 
 
 def test_a_resident_shard_trains_like_one_that_is_read(tmp_path: Path) -> None:
