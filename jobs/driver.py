@@ -201,6 +201,7 @@ class _Training:
         arguments += ["--epoch", str(epoch), "--ranges", str(ranges), "--mixing", mixing]
         if self.corpus.kept_path():
             arguments += ["--kept", self.plan.cluster.file(self.corpus.kept_path())]
+        arguments += ["--threads", str(self.plan.threads)]
         if mixing == SCALED:
             arguments += ["--occurrences", self.plan.cluster.file(self.run.file("occurrences"))]
         if inline:

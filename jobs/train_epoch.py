@@ -46,6 +46,7 @@ class MRTrainEpoch(Job):
         self.add_passthru_arg("--epoch", type=int)
         self.add_passthru_arg("--mixing", help="the strategy of this epoch")
         self.add_passthru_arg("--ranges", type=int, default=1)
+        self.add_passthru_arg("--threads", type=int, default=1, help="to decode a minibatch by")
         self.add_passthru_arg("--keep-shards", action="store_true", help="the driver is this process: see residency")
 
     def internal_protocol(self) -> LineProtocol:
@@ -77,6 +78,7 @@ class MRTrainEpoch(Job):
             keep=self.options.keep_shards,
             progress=residency.report,
             kept=read_kept(self.options.kept) if self.options.kept else None,
+            threads=self.options.threads,
             steps=self.feature_steps(),
         )
 

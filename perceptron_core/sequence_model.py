@@ -99,6 +99,7 @@ class SequenceModel:
         weights: Rows,
         numbers: FeatureNumbers,
         allowed: Optional[np.ndarray] = None,
+        threads: int = 1,
     ) -> None:
         self.labels = list(labels)
         self.numbers = numbers
@@ -112,6 +113,7 @@ class SequenceModel:
         if allowed is None:
             allowed = np.ones((size + 2, size), np.uint8)
         self.kernel = SequenceKernel(size, self.emissions, self.pairs, settings, allowed)
+        self.kernel.use_threads(threads)
         self._load_transitions()
 
     def _load_transitions(self) -> None:
@@ -155,9 +157,13 @@ class SequenceModel:
         into.load(features, rows.starts, rows.labels, rows.values["weight"], rows.counts)
 
     def train(self, block: FeatureBlock) -> tuple[int, int, int]:
-        """One online pass over the block: (wrong sentences, updates, wrong tokens)."""
+        """Training on the block, in order: (wrong sentences, updates, wrong tokens)."""
         self.fetch()
         return self.kernel.train(block)
+
+    def end_of_pass(self) -> int:
+        """Update by a minibatch that the last block has begun: how many updates, 0 or 1."""
+        return self.kernel.flush()
 
     def decode(self, block: FeatureBlock) -> np.ndarray:
         """The label number of every token."""

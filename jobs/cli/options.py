@@ -93,12 +93,40 @@ def _train(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("learning")
     how.add_argument(
         "--learner",
-        choices=("perceptron", "pa", "pa1", "pa2"),
+        choices=("perceptron", "pa", "pa1", "pa2", "mira"),
         default="perceptron",
-        help="structured perceptron (default), or passive-aggressive: PA, PA-I, PA-II",
+        help="structured perceptron (default), passive-aggressive (PA, PA-I, PA-II), or MIRA, which corrects several "
+        "labellings at once",
     )
     how.add_argument(
-        "--aggressiveness", type=float, default=1.0, metavar="C", help="the C of PA-I and PA-II (default 1)"
+        "--aggressiveness",
+        type=float,
+        metavar="C",
+        help="the C of PA-I and PA-II (default 1) and of MIRA (default: no bound): how far one labelling may move the "
+        "weights",
+    )
+    how.add_argument(
+        "--k-best",
+        type=positive,
+        default=1,
+        metavar="K",
+        help="with MIRA: correct those of the K best labellings of a sentence that are no worse than the right one "
+        "(default 1)",
+    )
+    how.add_argument(
+        "--minibatch",
+        type=positive,
+        default=1,
+        metavar="M",
+        help="with the perceptron or MIRA: decode M sentences with the same weights, then update once by all of them "
+        "(default 1)",
+    )
+    how.add_argument(
+        "--threads",
+        type=positive,
+        default=1,
+        metavar="P",
+        help="with --minibatch: decode its sentences by P threads in every task; never changes the result (default 1)",
     )
     how.add_argument(
         "--average",

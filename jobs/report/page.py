@@ -96,7 +96,9 @@ def _summary(run: RunContent) -> str:
     how = config["settings"]
     shards = len(config["chosen_shards"])
     split = f"on {shards} shards, mixed by “{config['mixing']}”" if shards > 1 else "serially"
-    learner = "perceptron" if how["learner"] == "perceptron" else f"passive-aggressive learner ({how['learner']})"
+    learner = {"perceptron": "perceptron", "mira": "MIRA learner"}.get(
+        how["learner"], f"passive-aggressive learner ({how['learner']})"
+    )
     what = f"“{config['task']['predict']}” ({counted(len(config['labels']), 'label')})"
     text = f"Predicts {what} by a {learner}"
     if run.examples == "sentences":
