@@ -6,7 +6,17 @@ from typing import Any, Callable, NamedTuple
 from perceptron_core import __version__
 
 READY_TASKS = ("pos", "upos", "chunking", "ner", "text", "svmlight")
-READY_EXPERIMENTS = ("ner-strategies", "ner-curves", "mixing", "pos-time", "shards", "skew")
+READY_EXPERIMENTS = (
+    "ner-strategies",
+    "ner-curves",
+    "mixing",
+    "pos-time",
+    "shards",
+    "skew",
+    "strategies",
+    "carry-over",
+    "on-itself",
+)
 RUNNERS = ("inline", "local", "hadoop", "emr")
 
 TASK_HELP = f"a task file (YAML), or the name of a ready one: {', '.join(READY_TASKS)}"
