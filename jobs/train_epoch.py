@@ -53,21 +53,22 @@ class MRTrainEpoch(Job):
         self.shuffled = LineProtocol()
         return self.shuffled
 
-    def task_init(self) -> None:
+    def task_init(self, whole_model: bool) -> None:
         self.began = PROCESS_BEGAN or time.time()
         with open(self.options.config, encoding="utf-8") as file:
             self.config = json.load(file)
-        self.weights = read_model(self.options.weights)
+        self.weights = read_model(self.options.weights, whole_model)
         self.origin = f"epoch {self.options.epoch} from weights {model_digest(self.options.weights)}"
 
     def worked(self) -> list[float]:
         """When this task began and ended."""
         return [self.began, time.time()]
 
-    reducer_init = task_init
+    def reducer_init(self) -> None:
+        self.task_init(whole_model=True)
 
     def mapper_init(self) -> None:
-        self.task_init()
+        self.task_init(whole_model=False)  # a shard's features alone; the reducers verify the file
         self.error: Optional[UserError] = None
         self.last_status = time.monotonic()
         self.epoch = ShardEpoch(

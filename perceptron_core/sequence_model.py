@@ -154,7 +154,8 @@ class SequenceModel:
 
     @staticmethod
     def _load(into: WeightRows, features: np.ndarray, rows: Rows) -> None:
-        into.load(features, rows.starts, rows.labels, rows.values["weight"], rows.counts)
+        starts, labels = rows.starts.astype(np.int64, copy=False), rows.labels.astype(np.uint32, copy=False)
+        into.load(features, starts, labels, rows.values["weight"], rows.counts)
 
     def train(self, block: FeatureBlock) -> tuple[int, int, int]:
         """Training on the block, in order: (wrong sentences, updates, wrong tokens)."""
