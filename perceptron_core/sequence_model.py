@@ -135,7 +135,10 @@ class SequenceModel:
                 # most of the model is wanted: walk through the model instead of looking up every key
                 self._load(self.emissions, self.numbers.emissions.find(self.weights.keys), self.weights)
             else:
-                self._look_up(self.emissions, self.numbers.emissions.keys(self._fetched), self._fetched)
+                keys = self.numbers.emissions.keys(self._fetched)
+                # of a shard that is in memory the order is known
+                order = np.argsort(keys) if self._fetched else self.numbers.order_of_emissions()
+                self._look_up(self.emissions, keys, order, self._fetched)
             self._fetched = known
         if known_pairs > self._fetched_pairs:
             size = len(self.labels)
@@ -143,11 +146,10 @@ class SequenceModel:
             if len(self.numbers.pair_steps):
                 self.pairs.steps, self.pairs.rows_a_step = self.numbers.pair_steps.view(), size
             keys = pair_keys(self.numbers.pairs.keys(self._fetched_pairs), self.labels)
-            self._look_up(self.pairs, keys, self._fetched_pairs * size)
+            self._look_up(self.pairs, keys, np.argsort(keys), self._fetched_pairs * size)
             self._fetched_pairs = known_pairs
 
-    def _look_up(self, into: WeightRows, keys: np.ndarray, first: int) -> None:
-        order = np.argsort(keys)
+    def _look_up(self, into: WeightRows, keys: np.ndarray, order: np.ndarray, first: int) -> None:
         found = find_keys(self.weights, keys[order])
         there = found >= 0
         self._load(into, (order[there] + first).astype(np.int32), select(self.weights, found[there]))

@@ -148,3 +148,12 @@ def test_read_lookup_refuses_with_the_line(text, line, message):
     with pytest.raises(InputError, match=f"^places.tsv:{line}: .*{message}") as caught:
         read_lookup(text, "places.tsv")
     assert (caught.value.source, caught.value.line) == ("places.tsv", line)
+
+
+def test_an_attribute_of_an_attribute() -> None:
+    attributes = AttributeSet({"size": {"great": "large"}}, {})
+    assert attributes.get("suffix3(lower)")("SHOUTING") == "ing"
+    assert attributes.get("suffix3(lower)")("NO") == attributes.get("suffix3")("no")
+    assert attributes.get("prefix2(size)")("great") == "la" and attributes.get("prefix2(size)")("small") is None
+    with pytest.raises(UserError, match="no attribute `loud`"):
+        attributes.get("suffix3(loud)")

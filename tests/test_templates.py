@@ -36,6 +36,7 @@ def parse(*texts, columns=COLUMNS):
         ("suffix3(word)[0]", "suffix3[0]", [Part("form", "suffix3", 0)]),
         ("prefix1 ( pos ) [-1]", "prefix1(pos)[-1]", [Part("pos", "prefix1", -1)]),
         ("cities[0]", "cities[0]", [Part("form", "cities", 0)]),
+        ("suffix3 ( lower ) [1]", "suffix3(lower)[1]", [Part("form", "suffix3(lower)", 1)]),
         (
             " word[-1]&фраза[0] ",
             "form[-1] & фраза[0]",
@@ -102,8 +103,8 @@ def test_a_column_wins_over_an_attribute_of_its_name():
         ("label[-2] & label[-2] & word[0]", "twice"),
         ("sufix3[0]", "no column and no attribute `sufix3`.*Did you mean `suffix3`.*form, pos, .*cities"),
         ("sufix3(pos)[0]", "no attribute `sufix3`.*Did you mean `suffix3`"),
-        ("suffix3(poss)[0]", "no column `poss`.*Did you mean `pos`"),
-        ("prefix1(label)[-1]", "no column `label`"),
+        ("suffix3(poss)[0]", "no column and no attribute `poss`.*Did you mean `pos`"),
+        ("prefix1(label)[-1]", "no column and no attribute `label`"),
     ],
 )
 def test_refused_templates(text, message):

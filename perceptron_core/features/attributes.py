@@ -151,11 +151,23 @@ class AttributeSet:
         return list(self._attributes)
 
     def get(self, name: str) -> Attribute:
-        """The attribute of that name; an unknown name is refused with the list of known ones."""
+        """The attribute of that name, or one of another one, `suffix3(lower)`; an unknown name is refused with the list
+        of known ones."""
+        outer, _, inner = name.partition("(")
+        if inner:
+            return _composed(self.get(outer), self.get(inner[:-1]))
         if name not in self._attributes:
             hint = did_you_mean(name, self._attributes)
             raise UserError(f"There is no attribute `{name}`.{hint} Known are: {', '.join(self.names())}.")
         return self._attributes[name]
+
+
+def _composed(outer: Attribute, inner: Attribute) -> Attribute:
+    def attribute(word: str) -> Optional[str]:
+        value = inner(word)
+        return None if value is None else outer(value)
+
+    return attribute
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -157,11 +157,13 @@ def _resolve(name: str, argument: Optional[str], columns: Sequence[str], attribu
     """The column and the attribute that `name` or `name(argument)` means; a column's name wins."""
     if argument is not None:
         column = _find_column(argument, columns)
-        if column is None:
-            hint = did_you_mean(argument, columns)
-            raise UserError(f"There is no column `{argument}`.{hint} The columns are: {', '.join(columns)}.")
+        if column is None and argument not in attributes:
+            hint = did_you_mean(argument, [*columns, *attributes.names()])
+            raise UserError(
+                f"There is no column and no attribute `{argument}`.{hint} The columns are: {', '.join(columns)}."
+            )
         attributes.get(name)  # refuses an unknown one
-        return column, name
+        return (columns[0], f"{name}({argument})") if column is None else (column, name)
     column = _find_column(name, columns)
     if column is not None:
         return column, "identity"
