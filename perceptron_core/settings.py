@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from perceptron_core.decoders import DECODERS
 from perceptron_core.errors import UserError
-from perceptron_core.learners import LEARNERS
+from perceptron_core.learners import LEARNERS, ONE_PASS
 from perceptron_core.violations import UPDATES
 
 
@@ -27,7 +27,7 @@ class Settings(NamedTuple):
     def check(self) -> "Settings":
         """Itself, or a UserError that says which setting is wrong."""
         for name, value, known in (
-            ("learner", self.learner, LEARNERS),
+            ("learner", self.learner, (*LEARNERS, *ONE_PASS)),
             ("decoder", self.decoder, DECODERS),
             ("update", self.update, UPDATES),
         ):

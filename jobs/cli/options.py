@@ -93,9 +93,10 @@ def _train(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("learning")
     how.add_argument(
         "--learner",
-        choices=("perceptron", "pa", "pa1", "pa2"),
+        choices=("perceptron", "pa", "pa1", "pa2", "naive-bayes", "rocchio"),
         default="perceptron",
-        help="structured perceptron (default), or passive-aggressive: PA, PA-I, PA-II",
+        help="structured perceptron (default), passive-aggressive (PA, PA-I, PA-II), or a baseline that counts in one "
+        "pass and takes every token by itself (naive-bayes, rocchio)",
     )
     how.add_argument(
         "--aggressiveness", type=float, default=1.0, metavar="C", help="the C of PA-I and PA-II (default 1)"

@@ -1,4 +1,7 @@
-"""Learners: given a violated constraint's (loss, margin, ‖Δ‖²), how far to move along Δ. They know no structure."""
+"""Learners: given a violated constraint's (loss, margin, ‖Δ‖²), how far to move along Δ. They know no structure.
+
+Those in ONE_PASS have no constraints to move by: they count (see perceptron_core/sums.py).
+"""
 
 from typing import Callable
 
@@ -11,3 +14,5 @@ LEARNERS: dict[str, Callable[[float, float, float, float], float]] = {
     "pa1": pa1,
     "pa2": pa2,
 }
+
+ONE_PASS = ("naive-bayes", "rocchio")
