@@ -4,15 +4,15 @@ The extension is optional: where there is no working compiler the install succee
 kernel runs instead. No fast-math and no fused multiply-add, so that every build gives the same bytes.
 """
 
+from glob import glob
+
 from Cython.Build import cythonize
 from setuptools import Extension, setup
-
-PARTS = ("keys", "weights", "search", "delta", "sequence", "merge", "lines")
 
 kernel = Extension(
     "perceptron_core.kernels.native",
     ["perceptron_core/kernels/native.pyx"],
-    depends=[f"perceptron_core/kernels/{part}.pxi" for part in PARTS],
+    depends=sorted(glob("perceptron_core/kernels/*.pxi")),
     extra_compile_args=["-O3", "-ffp-contract=off"],
     # The loops are specialised by inlining them with a constant width, so inlining must not be the compiler's choice.
     define_macros=[("CYTHON_INLINE", "__inline__ __attribute__((always_inline))")],

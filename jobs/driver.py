@@ -170,8 +170,8 @@ class _Training:
         average = None
         if self.settings.average:
             known = sums.rows if sums else empty(sum="f8")
-            total = drop_zeros(add_average(known, before.rows, mixed))
-            average = before._replace(kind="average", rows=total, epochs=(sums.epochs if sums else 0) + 1)
+            total = drop_zeros(add_average(known, before.rows, mixed, epoch))
+            average = before._replace(kind="average", rows=total, epochs=epoch)
         entry = {
             "epoch": epoch,
             "sentences": totals["examples"],
@@ -210,6 +210,7 @@ class _Training:
         arguments += ["--epoch", str(epoch), "--ranges", str(ranges), "--mixing", mixing]
         if self.corpus.kept_path():
             arguments += ["--kept", self.plan.cluster.file(self.corpus.kept_path())]
+        arguments += ["--threads", str(self.plan.threads)]
         if mixing == SCALED:
             arguments += ["--occurrences", self.plan.cluster.file(self.run.file("occurrences"))]
         if inline:

@@ -21,6 +21,7 @@ class TrainingPlan(NamedTuple):
     seed: Optional[int] = None
     min_count: Optional[int] = None
     settings: Settings = Settings()
+    threads: int = 1  # which changes no result, and so is no setting
     mixing: str = "row"
     subsample: bool = False
     init_model: Optional[str] = None

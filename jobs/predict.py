@@ -30,7 +30,7 @@ class MRPredict(Job):
         self.add_passthru_arg("--format", default=None, help="of the input, if it is not the task's own")
 
     def mapper_init(self) -> None:
-        model = read_model(self.options.model)
+        model = read_model(self.options.model, whole=False)  # the command that runs this job has verified it
         self.task = Task(model.task, self.options.python)
         self.predictor: Any = None
         self.start = lambda: Predictor(model, self.options.weights, self.task)

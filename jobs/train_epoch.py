@@ -45,27 +45,29 @@ class MRTrainEpoch(Job):
         self.add_passthru_arg("--epoch", type=int)
         self.add_passthru_arg("--mixing", help="the strategy of this epoch")
         self.add_passthru_arg("--ranges", type=int, default=1)
+        self.add_passthru_arg("--threads", type=int, default=1, help="to decode a minibatch by")
         self.add_passthru_arg("--keep-shards", action="store_true", help="the driver is this process: see residency")
 
     def internal_protocol(self) -> LineProtocol:
         self.shuffled = LineProtocol()
         return self.shuffled
 
-    def task_init(self) -> None:
+    def task_init(self, whole_model: bool) -> None:
         self.began = PROCESS_BEGAN or time.time()
         with open(self.options.config, encoding="utf-8") as file:
             self.config = json.load(file)
-        self.weights = read_model(self.options.weights)
+        self.weights = read_model(self.options.weights, whole_model)
         self.origin = f"epoch {self.options.epoch} from weights {model_digest(self.options.weights)}"
 
     def worked(self) -> list[float]:
         """When this task began and ended."""
         return [self.began, time.time()]
 
-    reducer_init = task_init
+    def reducer_init(self) -> None:
+        self.task_init(whole_model=True)
 
     def mapper_init(self) -> None:
-        self.task_init()
+        self.task_init(whole_model=False)  # a shard's features alone; the reducers verify the file
         self.error: Optional[UserError] = None
         self.last_status = time.monotonic()
         self.epoch = ShardEpoch(
@@ -76,6 +78,7 @@ class MRTrainEpoch(Job):
             keep=self.options.keep_shards,
             progress=residency.report,
             kept=read_kept(self.options.kept) if self.options.kept else None,
+            threads=self.options.threads,
             steps=self.feature_steps(),
         )
 

@@ -1,10 +1,16 @@
 """One pass over a shard: mixed weights in, the weights that took part in an update out.
 
-    for each sentence (x, y) of the shard, in order:        # Collins 2002; McDonald et al. 2010, OneEpochPerceptron
-        z = decode(x, w)                                    # find the violated constraint …
-        if z ≠ y:  w ← w + τ (Φ(x, y) − Φ(x, z))            # … and update by it
+    for each minibatch of M sentences, in order:            # Zhao & Huang 2013, Algorithm 4
+        C = {}
+        for each sentence (x, y) of it:                     # in parallel: w stays the same
+            z = decode(x, w)                                # find the violated constraint (or those of the k best) …
+            if z ≠ y:  C ← C ∪ {Δ = Φ(x, y) − Φ(x, z)}
+        w ← w + Σ α_c Δ_c                                   # … and update by all of them: see learners/
 
-The inner loop is the kernel's. Blocks are trained on as they arrive, so that a task's memory grows with the features
+With M = 1 this is the ordinary learner: Collins 2002; McDonald et al. 2010, OneEpochPerceptron. A minibatch does not
+end with a block, only with a pass, so that how sentences are stored changes nothing; averages count sentences.
+
+The inner loops are the kernel's. Blocks are trained on as they arrive, so that a task's memory grows with the features
 of its shard, not with its sentences; they are kept only for further local passes, or for the next epoch if the same
 process will run it (`Resident`).
 """
@@ -29,7 +35,7 @@ class EpochStats(NamedTuple):
 
     examples: int = 0  # sentences trained on
     errors: int = 0  # of these, decoded wrongly
-    updates: int = 0  # of these, moved the weights
+    updates: int = 0  # how often the weights were moved: once a wrong sentence, or once a minibatch
     tokens: int = 0
     wrong_tokens: int = 0
 
@@ -62,11 +68,12 @@ class ShardEpoch:
         keep: bool = False,
         progress: Callable[[int], None] = lambda sentences: None,
         kept: Optional[KeyTable] = None,
+        threads: int = 1,
         steps: Optional[FeatureSteps] = None,
     ) -> None:
         self.task, self.labels, self.settings, self.weights = task, labels, settings, weights
         self.kept = kept  # the features that are not too rare; None: all
-        self.progress = progress
+        self.progress, self.threads = progress, threads
         self.keep = keep or settings.local_epochs > 1
         self.reader = ShardReader(task.features, task.fingerprint, labels)
         self.steps = steps
@@ -101,7 +108,7 @@ class ShardEpoch:
     def _the_model(self) -> SequenceModel:
         if self.model is None:
             allowed = self.task.allowed_transitions(self.labels)
-            self.model = SequenceModel(self.labels, self.settings, self.weights, self.numbers, allowed)
+            self.model = SequenceModel(self.labels, self.settings, self.weights, self.numbers, allowed, self.threads)
         return self.model
 
     def _train(self, block: FeatureBlock) -> None:
@@ -111,13 +118,18 @@ class ShardEpoch:
         if self.keep:
             self.blocks.append(block)
 
+    def _end_pass(self) -> None:
+        self.stats = self.stats._replace(updates=self.stats.updates + self._the_model().end_of_pass())
+
     def finish(self) -> tuple[dict[str, Any], Rows]:
         """The shard's header, and all that took part in an update: "weight" and "lag"."""
         header = self.reader.finish()
         first_pass = list(self.blocks)
+        self._end_pass()
         for _ in range(1, self.settings.local_epochs):
             for block in first_pass:
                 self._train(block)
+            self._end_pass()
         self.blocks = first_pass
         return header, self._the_model().touched()
 

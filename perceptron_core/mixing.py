@@ -38,7 +38,10 @@ that sent it agree on the new value and their m_i make up D (one shard alone, fo
 it is: a + (b − a) is not always b. So one shard is serial training to the last bit.
 
 The average of an epoch is w plus the mixed mean steps; a shard's mean step over its n examples is δ_i − lag_i / n,
-by the kernel's lazy averaging.
+by the kernel's lazy averaging. In the average of a run epoch e counts e times: early epochs, still poor where there
+are many shards, would drag it down. Against equal shares, after 10 epochs and over three seeds, that changes serial
+training by +0.15, −0.05, −0.06 and −0.01 points (CoNLL-2003, CoNLL-2000, EWT, Brown) and training on ten shards by
++0.52, −0.01, +0.14 and +0.07; the squares of e gain no more. For one epoch it is Collins's average.
 
 Counts of updates (relevance.py) are no weights: the shards' counts add up, whatever the strategy.
 """
@@ -178,13 +181,14 @@ def apply(before: Rows, mixed: Rows) -> Rows:
     return union.with_values(weight=weight)._replace(counts=add_counts(union.keys, [before, mixed]))
 
 
-def add_average(sums: Rows, before: Rows, mixed: Rows) -> Rows:
-    """The sum of the epochs' averages ("sum"), with this epoch's: w before it, plus the mixed mean step."""
+def add_average(sums: Rows, before: Rows, mixed: Rows, epoch: int) -> Rows:
+    """The sum of the epochs' averages ("sum"), e times that of epoch e: w before it, plus the mixed mean step."""
     union, (sum_place, before_place, mixed_place) = unite([sums, before, mixed])
     size = len(union.labels)
     total = spread(sum_place, sums.values["sum"], size)
-    total += spread(before_place, before.values["weight"], size)
-    total += spread(mixed_place, mixed.values["mean"], size)
+    total += epoch * (
+        spread(before_place, before.values["weight"], size) + spread(mixed_place, mixed.values["mean"], size)
+    )
     return union.with_values(sum=total)
 
 
@@ -193,6 +197,7 @@ def averaged_rows(weights: Rows, sums: Rows, epochs: int) -> Rows:
     union, (place, sum_place) = unite([weights, sums])
     size = len(union.labels)
     last = spread(place, weights.values["weight"], size).astype(np.float32)
-    averaged = spread(sum_place, sums.values["sum"] / max(1, epochs), size).astype(np.float32)
+    shares = max(1, epochs * (epochs + 1) // 2)
+    averaged = spread(sum_place, sums.values["sum"] / shares, size).astype(np.float32)
     counts = add_counts(union.keys, [weights])
     return union.with_values(weight=last, averaged=averaged)._replace(counts=counts)

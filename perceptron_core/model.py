@@ -80,8 +80,11 @@ def write_model(path: str, model: Model) -> None:
             file.write(bytes(_pad(array.nbytes)))
 
 
-def read_model(path: str) -> Model:
-    """Map a model file into memory; every checksum is verified, and so are the zeros between the arrays."""
+def read_model(path: str, whole: bool = True) -> Model:
+    """Map a model file into memory; every checksum is verified, and so are the zeros between the arrays.
+
+    With whole=False the header alone is verified, and nothing else is read before it is wanted, so that a task which
+    needs a few rows does not pay for all: labels and starts are then as narrow as in the file."""
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -107,12 +110,15 @@ def read_model(path: str) -> Model:
     for name, dtype, count, offset, checksum in header["arrays"]:
         array = np.frombuffer(data, dtype, count, begin + offset)
         end = begin + offset + array.nbytes
-        if zlib.crc32(array.view(np.uint8).data) != checksum or any(data[end : end + _pad(array.nbytes)]):
+        if whole and (zlib.crc32(array.view(np.uint8).data) != checksum or any(data[end : end + _pad(array.nbytes)])):
             raise damaged
         arrays[name] = array
     values = {name[6:]: array for name, array in arrays.items() if name.startswith("value:")}
     counts = arrays["counts"].astype(np.int32) if "counts" in arrays else None
-    rows = Rows(arrays["keys"], arrays["starts"].astype(np.int64), arrays["labels"].astype(np.uint32), values, counts)
+    starts, labels = arrays["starts"], arrays["labels"]
+    if whole:
+        starts, labels = starts.astype(np.int64), labels.astype(np.uint32)
+    rows = Rows(arrays["keys"], starts, labels, values, counts)
     names = dict(msgpack.unpackb(arrays["names"].tobytes(), strict_map_key=False)) if "names" in arrays else None
     return Model(header["kind"], header["task"], header["labels"], header["settings"], rows, header["epochs"], names)
 

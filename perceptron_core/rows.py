@@ -113,10 +113,11 @@ def find_keys(rows: Rows, keys: np.ndarray) -> np.ndarray:
 
 def select(rows: Rows, numbers: np.ndarray) -> Rows:
     """The rows with these (ascending) numbers."""
-    sizes = np.diff(rows.starts)[numbers]
+    begins = rows.starts[numbers].astype(np.int64)
+    sizes = rows.starts[numbers + 1].astype(np.int64) - begins
     starts = np.zeros(len(numbers) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
-    entries = ragged_range(rows.starts[numbers], sizes)
+    entries = ragged_range(begins, sizes)
     values = {name: column[entries] for name, column in rows.values.items()}
     counts = None if rows.counts is None else rows.counts[numbers]
     return Rows(rows.keys[numbers], starts, rows.labels[entries], values, counts)

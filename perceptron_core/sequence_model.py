@@ -100,6 +100,7 @@ class SequenceModel:
         weights: Rows,
         numbers: FeatureNumbers,
         allowed: Optional[np.ndarray] = None,
+        threads: int = 1,
     ) -> None:
         self.labels = list(labels)
         self.numbers = numbers
@@ -115,6 +116,7 @@ class SequenceModel:
         if settings.learner in ONE_PASS:  # it has learnt already: the kernel has no rule for its steps, and needs none
             settings = settings._replace(learner="perceptron")
         self.kernel = SequenceKernel(size, self.emissions, self.pairs, settings, allowed)
+        self.kernel.use_threads(threads)
         self._load_transitions()
 
     def _load_transitions(self) -> None:
@@ -155,12 +157,17 @@ class SequenceModel:
 
     @staticmethod
     def _load(into: WeightRows, features: np.ndarray, rows: Rows) -> None:
-        into.load(features, rows.starts, rows.labels, rows.values["weight"], rows.counts)
+        starts, labels = rows.starts.astype(np.int64, copy=False), rows.labels.astype(np.uint32, copy=False)
+        into.load(features, starts, labels, rows.values["weight"], rows.counts)
 
     def train(self, block: FeatureBlock) -> tuple[int, int, int]:
-        """One online pass over the block: (wrong sentences, updates, wrong tokens)."""
+        """Training on the block, in order: (wrong sentences, updates, wrong tokens)."""
         self.fetch()
         return self.kernel.train(block)
+
+    def end_of_pass(self) -> int:
+        """Update by a minibatch that the last block has begun: how many updates, 0 or 1."""
+        return self.kernel.flush()
 
     def decode(self, block: FeatureBlock) -> np.ndarray:
         """The label number of every token."""

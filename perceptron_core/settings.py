@@ -1,16 +1,20 @@
 """What decides how a shard is trained, apart from the data and the features."""
 
-from typing import Any, NamedTuple
+import math
+from typing import Any, NamedTuple, Optional
 
 from perceptron_core.decoders import DECODERS
 from perceptron_core.errors import UserError
-from perceptron_core.learners import LEARNERS, ONE_PASS
+from perceptron_core.learners import LEARNERS, ONE_PASS, SET_LEARNERS
 from perceptron_core.violations import UPDATES
+
+# Settings that came later are recorded only where they are used, so that they change no model that does without.
+LATER = ("min_updates", "minibatch", "k_best")
 
 
 class Settings(NamedTuple):
     learner: str = "perceptron"
-    aggressiveness: float = 1.0
+    aggressiveness: Optional[float] = 1.0  # None: no cap (MIRA)
     decoder: str = "viterbi"
     beam: int = 8
     update: str = "standard"
@@ -19,6 +23,12 @@ class Settings(NamedTuple):
     transitions: bool = True
     start_stop: bool = True
     min_updates: int = 1
+    minibatch: int = 1
+    k_best: int = 1
+
+    def cap(self) -> float:
+        """The aggressiveness as a number: the most by which one constraint may move the weights."""
+        return math.inf if self.aggressiveness is None else self.aggressiveness
 
     def beam_width(self, labels: int) -> int:
         """How many states the search keeps after a token: a greedy search is a beam of one, Viterbi keeps all."""
@@ -39,19 +49,37 @@ class Settings(NamedTuple):
             raise UserError(f"local-epochs: {self.local_epochs} passes teach nothing; give 1 or more")
         if self.min_updates < 1:
             raise UserError(f"min-updates: {self.min_updates} updates prove nothing; give 1 or more")
-        if not self.aggressiveness > 0:
+        if not self.cap() > 0:
             raise UserError(f"aggressiveness: {self.aggressiveness} must be greater than 0")
+        if self.aggressiveness is None and self.learner in ("pa1", "pa2"):
+            raise UserError(f"aggressiveness: {self.learner} needs a number greater than 0")
+        self._check_sets()
         return self
+
+    def _check_sets(self) -> None:
+        """What makes several constraints at once: a minibatch, or the k best."""
+        if self.minibatch < 1:
+            raise UserError(f"minibatch: {self.minibatch} sentences teach nothing; give 1 or more")
+        if self.minibatch > 1 and self.learner not in SET_LEARNERS:
+            raise UserError(
+                f"minibatch: the learner {self.learner} takes one sentence at a time; choose mira, "
+                "which solves the same problem for all sentences of a minibatch, or leave out --minibatch"
+            )
+        if self.k_best < 1:
+            raise UserError(f"k-best: the {self.k_best} best are none; give 1 or more")
+        if self.k_best > 1 and self.learner != "mira":
+            raise UserError(f"k-best: the learner {self.learner} looks at the best labels alone; choose mira")
+        if self.k_best > 1 and self.decoder == "greedy":
+            raise UserError("k-best: a greedy search keeps one label sequence; choose viterbi or beam as the decoder")
 
     def record(self) -> dict[str, Any]:
         """What runs and models keep; a switch stands in it only where it is on, so that the others' bytes stay."""
         return {
-            name: value for name, value in self._asdict().items() if name not in SWITCHES or value != SWITCHES[name]
+            name: value
+            for name, value in self._asdict().items()
+            if name not in LATER or value != self._field_defaults[name]
         }
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Settings":
-        return cls(**{name: record[name] for name in cls._fields if name not in SWITCHES or name in record})
-
-
-SWITCHES = {name: Settings._field_defaults[name] for name in ("min_updates",)}
+        return cls(**{name: record[name] for name in cls._fields if name not in LATER or name in record})

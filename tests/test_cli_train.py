@@ -15,6 +15,9 @@ HOW = {
     "pa": ["--learner", "pa"],
     "pa1": ["--learner", "pa1", "--aggressiveness", "0.1"],
     "pa2": ["--learner", "pa2", "--aggressiveness", "0.5"],
+    "mira": ["--learner", "mira", "--k-best", "3", "--aggressiveness", "0.2"],
+    "minibatch": ["--minibatch", "4"],
+    "minibatch mira": ["--learner", "mira", "--minibatch", "4", "--threads", "2"],
     "viterbi": ["--decoder", "viterbi", "--update", "standard"],
     "greedy": ["--decoder", "greedy", "--update", "early"],
     "beam": ["--decoder", "beam", "--beam", "2"],
@@ -25,6 +28,8 @@ HOW = {
 }
 RECORDED = {
     "pa1": {"learner": "pa1", "aggressiveness": 0.1},
+    "mira": {"learner": "mira", "k_best": 3, "aggressiveness": 0.2},
+    "minibatch mira": {"learner": "mira", "minibatch": 4, "aggressiveness": None},
     "greedy": {"decoder": "greedy", "update": "early"},
     "max-violation": {"decoder": "beam", "beam": 2, "update": "max-violation"},
     "row and no average": {"average": False},

@@ -54,7 +54,7 @@ class Textbook:
     """The multiclass averaged perceptron on tokens, with features by their names."""
 
     def __init__(self, labels: Sequence[str]) -> None:
-        self.labels, self.tokens = sorted(labels), 0
+        self.labels, self.epoch, self.tokens = sorted(labels), 0, 0
         self.weights: Counter = Counter()
         self.total: Counter = Counter()
 
@@ -71,7 +71,9 @@ class Textbook:
         return max(self.labels, key=lambda label: sum(self.weights[f, label] for f in features))  # the first of equals
 
     def train(self, sentences: Sequence[Sequence[Token]]) -> int:
+        """An epoch; in the average its weights count as often as its number says."""
         wrong = 0
+        self.epoch += 1
         for tokens in sentences:
             gold = [label for _, _, label in tokens]
             for t, label in enumerate(gold):
@@ -81,8 +83,8 @@ class Textbook:
                     wrong += 1
                     self.weights.update((f, label) for f in features)
                     self.weights.subtract((f, guess) for f in features)
-                self.total.update(self.weights)
-                self.tokens += 1
+                self.total.update({entry: self.epoch * weight for entry, weight in self.weights.items()})
+                self.tokens += self.epoch
         return wrong
 
     def predict(self, tokens: Sequence[Token]) -> list[str]:

@@ -216,9 +216,9 @@ def random_weights(random: np.random.Generator, shape: tuple[int, int]) -> np.nd
     return np.where(choice == 0, 0, np.where(choice == 1, halves, fractions)).astype(np.float32)
 
 
-def random_problem(random: np.random.Generator, switches: Switches, labels: int) -> Problem:
+def random_problem(random: np.random.Generator, switches: Switches, labels: int, sentences: int = 5) -> Problem:
     features, pairs = 6, 3 if switches.with_pairs else 0
-    lengths = random.integers(0, 5, 5).astype(np.int32)  # an empty sentence among them is passed over
+    lengths = random.integers(0, 5, sentences).astype(np.int32)  # an empty sentence among them is passed over
     tokens = int(lengths.sum())
 
     def numbered(most: int, kinds: int) -> tuple[np.ndarray, np.ndarray]:
@@ -249,8 +249,10 @@ def random_problem(random: np.random.Generator, switches: Switches, labels: int)
     )
 
 
-def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[str, list[np.ndarray]]:
-    """Everything that a kernel says about the problem after two passes over it."""
+def train_and_decode(
+    kernel: Any, problem: Problem, chosen: Settings, threads: int = 1, cuts: Sequence[int] = ()
+) -> dict[str, list[np.ndarray]]:
+    """Everything that a kernel says about the problem after two passes over it; cut into blocks at these sentences."""
 
     def rows(weights: np.ndarray, pairs: bool) -> Any:
         made = kernel.WeightRows(problem.labels, problem.dense_from, chosen.min_updates)
@@ -270,7 +272,11 @@ def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[st
     sequences = kernel.SequenceKernel(problem.labels, emissions, pairs, chosen, problem.allowed)
     sequences.load_transitions(problem.transition_weights)
     before = sequences.decode(problem.block)
-    counts = [sequences.train(problem.block), sequences.train(problem.block)]
+    sequences.use_threads(threads)
+    counts = []
+    for _ in range(2):
+        blocks = [sequences.train(block) for block in cut_block(problem.block, cuts)]
+        counts.append([*np.sum(blocks, axis=0), sequences.flush()])
 
     def touched(weights: Any, features: int) -> list[np.ndarray]:
         entries = weights.touched_entries(np.arange(features, dtype=np.int32)[::-1].copy())
@@ -284,6 +290,20 @@ def train_and_decode(kernel: Any, problem: Problem, chosen: Settings) -> dict[st
         "transitions": list(sequences.transition_state()),
         "decoded after": [sequences.decode(problem.block)],
     }
+
+
+def cut_block(block: FeatureBlock, cuts: Sequence[int]) -> list[FeatureBlock]:
+    """The same sentences in several blocks."""
+    pieces = []
+    bounds = [0, *cuts, len(block.lengths)]
+    for first, last in zip(bounds, bounds[1:]):
+        begin, end = int(block.lengths[:first].sum()), int(block.lengths[:last].sum())
+        features = []
+        for starts, ids in ((block.starts, block.ids), (block.pair_starts, block.pair_ids)):
+            features += [starts[begin : end + 1] - starts[begin], ids[starts[begin] : starts[end]]]
+        values = block.values[block.starts[begin] : block.starts[end]]
+        pieces.append(FeatureBlock(block.lengths[first:last], block.gold[begin:end], *features, values))
+    return pieces
 
 
 def assert_kernels_agree(native: Any, problem: Problem, chosen: Settings) -> dict[str, list[np.ndarray]]:
@@ -414,6 +434,88 @@ def test_pooled_keys_are_equal_and_as_defined(native: Any, seed: int, constants:
         assert pooled[1][a:b].tolist() == [*dict.fromkeys(own), *always.tolist()]
         found = pooled[2][a : b - constants]
         assert keys[found].tolist() == list(dict.fromkeys(own)) and (pooled[2][b - constants : b] == -1).all()
+
+
+SETS = {
+    "learner": st.sampled_from(["perceptron", "mira"]),
+    "aggressiveness": st.sampled_from([None, 0.05, 2.0]),
+    "decoder": st.sampled_from(list(DECODERS)),
+    "beam": st.integers(1, 5),
+    "update": st.sampled_from(list(UPDATES)),
+    "minibatch": st.integers(1, 12),
+    "k_best": st.integers(1, 7),
+    "min_updates": st.sampled_from([1, 3]),
+}
+
+
+@settings(deadline=None, max_examples=200)
+@given(SEEDS, st.builds(Switches, *[st.booleans()] * 5), st.integers(1, 6), st.fixed_dictionaries(SETS))
+def test_sets_of_constraints_are_equal(
+    native: Any, seed: int, switches: Switches, labels: int, how: dict[str, Any]
+) -> None:
+    """Minibatches, and the k best; whatever the threads and the blocks."""
+    random = np.random.default_rng(seed)
+    problem = random_problem(random, switches, labels, sentences=10)
+    chosen = Settings(**how, transitions=switches.transitions, start_stop=switches.start_stop)
+    chosen = chosen._replace(k_best=chosen.k_best if chosen.learner == "mira" else 1)
+    alone = assert_kernels_agree(native, problem, chosen)
+    cuts = np.sort(random.integers(0, 11, 3)).tolist()
+    for kernel, threads in ((native, 1), (native, 2), (native, 3), (reference, 1)):
+        other = train_and_decode(kernel, problem, chosen, threads, cuts)
+        for name, arrays in alone.items():
+            assert_same(arrays, other[name])
+
+
+@pytest.mark.parametrize("labels, dense", [(40, True), (100, False)])
+@pytest.mark.parametrize("decoder", ["viterbi", "beam"])
+@pytest.mark.parametrize("with_pairs", [False, True])
+def test_the_k_best_of_large_label_sets_are_equal(
+    native: Any, labels: int, dense: bool, decoder: str, with_pairs: bool
+) -> None:
+    """Which pass over most labels, so the argmax that a search did not store is found again for every derivation."""
+    random = np.random.default_rng(labels)
+    problem = random_problem(random, Switches(dense=dense, with_pairs=with_pairs, forbidden=False), labels)
+    chosen = Settings(learner="mira", aggressiveness=None, decoder=decoder, beam=5, minibatch=3, k_best=6)
+    assert_kernels_agree(native, problem, chosen)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("passive, cap", [("pa", None), ("pa1", 0.05)])
+def test_mira_of_one_constraint_is_passive_aggressive(
+    native: Any, decoder: str, update: str, passive: str, cap: Optional[float]
+) -> None:
+    for seed in range(10):
+        problem = random_problem(np.random.default_rng(seed), Switches(), 4, sentences=10)
+        trained = [
+            train_and_decode(native, problem, Settings(learner, cap, decoder, 2, update))
+            for learner in (passive, "mira")
+        ]
+        for name, arrays in trained[0].items():
+            assert_same(arrays, trained[1][name])
+
+
+def test_a_minibatch_is_one_step_along_the_mean(native: Any) -> None:
+    """Three sentences of one token with the same feature, gold 1, 1 and 0: two are wrong, so the step is their mean,
+    1/2 each, which comes to 1; two features that they do not share get a half each. Averages count sentences."""
+    block = FeatureBlock(
+        np.array([1, 1, 1], np.int32),
+        np.array([1, 1, 0], np.int32),
+        np.array([0, 2, 4, 5], np.int32),
+        np.array([0, 1, 0, 2, 0], np.int32),
+        np.zeros(4, np.int32),
+        np.zeros(0, np.int32),
+    )
+    plain = Settings(transitions=False, start_stop=False, minibatch=3)
+    for kernel in (native, reference):
+        emissions, pairs = kernel.WeightRows(2, 0), kernel.WeightRows(2, 0)
+        emissions.reserve(3)
+        sequences = kernel.SequenceKernel(2, emissions, pairs, plain, np.ones((4, 2), np.uint8))
+        assert sequences.train(block) == (2, 1, 2) and sequences.flush() == 0
+        features, starts, labels, weights, lags = emissions.touched_entries(np.arange(3, dtype=np.int32))
+        assert labels.tolist() == [0, 1] * 3
+        assert weights.tolist() == [-1, 1, -0.5, 0.5, -0.5, 0.5]
+        assert lags.tolist() == [-2, 2, -1, 1, -1, 1]  # two sentences were seen before the one that ends it
 
 
 @settings(deadline=None, max_examples=60)

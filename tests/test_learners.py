@@ -1,10 +1,11 @@
 """Training one shard through the mixing is a textbook structured perceptron (or PA), written here with dicts."""
 
 import math
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from perceptron_core.errors import UserError
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.hashing import hash_string, mix
+from perceptron_core.kernels import COMPILED
 from perceptron_core.learners import LEARNERS
 from perceptron_core.mixing import MIXINGS, ShardStep, add_average, apply, averaged_rows
 from perceptron_core.mixing import mix as mix_shards
@@ -84,7 +86,7 @@ def train_one_shard(task: Task, records: Sequence[Any], settings: Settings, mixi
     weights, sums, all_stats = empty(weight="f4"), empty(sum="f8"), []
     if settings.min_updates > 1:
         weights = counted_from(weights, 0)
-    for _ in range(epochs):
+    for number in range(1, epochs + 1):
         epoch = ShardEpoch(task, LABELS, settings, weights)
         for kind, record in records:
             epoch.take(kind, record)
@@ -92,11 +94,11 @@ def train_one_shard(task: Task, records: Sequence[Any], settings: Settings, mixi
         stats = epoch.stats
         step = ShardStep(header["shard"], header["shards"], "here", stats.updates, stats.examples, rows)
         mixed = mix_shards(mixing, weights, [step])
-        sums = add_average(sums, weights, mixed)
+        sums = add_average(sums, weights, mixed, number)
         weights = apply(weights, mixed)
         all_stats.append(stats)
     both = averaged_rows(weights, sums, epochs)
-    exact = both.with_values(averaged=sums.values["sum"] / epochs)
+    exact = both.with_values(averaged=sums.values["sum"] / (epochs * (epochs + 1) / 2))
     shown = relevant(both, settings.min_updates)
     return Trained(entries(weights, "weight"), entries(exact, "averaged"), all_stats, set(shown.keys.tolist()))
 
@@ -115,14 +117,14 @@ def structural_keys() -> set[int]:
 
 
 class Textbook:
-    """Dicts, a Viterbi with the scores' float32, whole feature vectors, and Collins's average of all weights; the
-    update counts are Goldberg and Elhadad's."""
+    """Dicts, a Viterbi with the scores' float32, whole feature vectors, and Collins's average of all weights, but that
+    those of epoch e count e times; the update counts are Goldberg and Elhadad's."""
 
     def __init__(self, task: Task, settings: Settings) -> None:
         self.task, self.settings = task, settings
         self.weights: dict[tuple[int, int], np.float32] = {}
         self.total: Counter = Counter()
-        self.examples = 0
+        self.epoch = self.examples = 0
         self.updates = Counter(dict.fromkeys(structural_keys(), settings.min_updates))  # U, by key
 
     def token_keys(self, words: Sequence[str], t: int, bigram: bool) -> list[int]:
@@ -189,6 +191,40 @@ class Textbook:
         ends = [(best[c][0] + self.score(self.end_features("stop", c)), -c) for c in labels]
         return best[-max(ends)[1]][1]
 
+    def find(self, words: Sequence[str], gold: list[int]) -> Optional[Phi]:
+        """Δ, if the guess is wrong."""
+        features = [[self.token_keys(words, t, bigram) for bigram in (False, True)] for t in range(len(words))]
+        guess = self.viterbi(features)
+        if guess == gold:
+            return None
+        delta = self.phi(features, gold)
+        delta.subtract(self.phi(features, guess))
+        return delta
+
+    def train_minibatches(self, corpus: Sequence[Sentence], size: int) -> tuple[int, int]:
+        """(errors, updates) of a perceptron that steps by the mean of Δ over the wrong sentences of a minibatch."""
+        errors = updates = 0
+        for first in range(0, len(corpus), size):
+            minibatch = corpus[first : first + size]
+            found = [self.find(s.columns[0], [LABELS.index(label) for label in s.labels or ()]) for s in minibatch]
+            deltas = [delta for delta in found if delta is not None]
+            before = list(self.weights.items())
+            step: dict[Any, float] = {}
+            for delta in deltas:
+                for entry, count in delta.items():
+                    step[entry] = step.get(entry, 0.0) + count * (1 / len(deltas))
+            for entry, amount in ((entry, amount) for entry, amount in step.items() if amount):
+                self.weights[entry] = np.float32(float(self.weights.get(entry, np.float32(0))) + amount)
+            self.updates.update({key for (key, _), amount in step.items() if amount})
+            for entry, weight in before:  # the weights that the sentences but the last were followed by
+                self.total[entry] += self.epoch * (len(minibatch) - 1) * float(weight)
+            for entry, weight in self.weights.items():
+                self.total[entry] += self.epoch * float(weight)
+            self.examples += self.epoch * len(minibatch)
+            errors += len(deltas)
+            updates += bool(deltas)
+        return errors, updates
+
     def train_on(self, words: Sequence[str], gold: list[int]) -> bool:
         features = [[self.token_keys(words, t, bigram) for bigram in (False, True)] for t in range(len(words))]
         guess = self.viterbi(features)
@@ -204,18 +240,20 @@ class Textbook:
                 "pa": lambda: (loss - margin) / norm,
                 "pa1": lambda: min(c, (loss - margin) / norm),
                 "pa2": lambda: (loss - margin) / (norm + 1 / (2 * c)),
+                "mira": lambda: min(c, (loss - margin) / norm),
             }[self.settings.learner]()
             for entry, count in delta.items():
                 if count:
                     old = float(self.weights.get(entry, np.float32(0)))
                     self.weights[entry] = np.float32(old + tau * count)
             self.updates.update({key for (key, _), count in delta.items() if count})
-        self.examples += 1
+        self.examples += self.epoch
         for entry, weight in self.weights.items():
-            self.total[entry] += float(weight)
+            self.total[entry] += self.epoch * float(weight)
         return guess != gold
 
     def train(self, corpus: Sequence[Sentence]) -> int:
+        self.epoch += 1
         return sum(self.train_on(s.columns[0], [LABELS.index(label) for label in s.labels or ()]) for s in corpus)
 
 
@@ -262,11 +300,63 @@ def test_local_epochs_are_passes_without_mixing(tmp_path: Path, learner: str) ->
     task, corpus = make_task(tmp_path), random_corpus(5)
     settings = Settings(learner, local_epochs=3)
     textbook = Textbook(task, settings)
-    errors = sum(textbook.train(corpus) for _ in range(3))
+    errors = textbook.train(3 * corpus)  # in one epoch, so that they count alike in the average
     trained = train_one_shard(task, shard_records(task, corpus), settings, "uniform", 1)
     assert trained.stats[0].errors == errors
     assert trained.stats[0].examples == 3 * len(corpus)
     assert_equal_models(trained, textbook)
+
+
+@pytest.mark.parametrize("minibatch", [2, 7, 25, 100])
+@pytest.mark.parametrize("local_epochs", [1, 2])
+def test_minibatches_are_the_textbooks_in_blocks_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minibatch: int, local_epochs: int
+) -> None:
+    """A pass ends the last minibatch; a block does not."""
+    task, corpus = make_task(tmp_path), random_corpus(7)
+    textbook = Textbook(task, Settings())
+    counted = []
+    for textbook.epoch in (1, 2):
+        counted += [textbook.train_minibatches(corpus, minibatch) for _ in range(local_epochs)]
+    for tokens in (1, 10, 8192):
+        monkeypatch.setattr("perceptron_core.shards.BLOCK_TOKENS", tokens)
+        records = shard_records(task, corpus)
+        assert (len(records) == 3) == (tokens == 8192)
+        settings = Settings(minibatch=minibatch, local_epochs=local_epochs)
+        trained = train_one_shard(task, records, settings, "uniform", 2)
+        assert sum(stats.errors for stats in trained.stats) == sum(errors for errors, _ in counted)
+        assert sum(stats.updates for stats in trained.stats) == sum(updates for _, updates in counted)
+        assert sum(stats.examples for stats in trained.stats) == 2 * local_epochs * len(corpus)
+        assert_equal_models(trained, textbook)
+
+
+def test_threads_and_blocks_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task, corpus = make_task(tmp_path), random_corpus(8, sentences=60)
+    settings = Settings("mira", None, minibatch=8, k_best=3)
+
+    def train(threads: int, tokens: int) -> tuple[bytes, ...]:
+        monkeypatch.setattr("perceptron_core.shards.BLOCK_TOKENS", tokens)
+        epoch = ShardEpoch(task, LABELS, settings, empty(weight="f4"), threads=threads)
+        for kind, record in shard_records(task, corpus):
+            epoch.take(kind, record)
+        _, rows = epoch.finish()
+        assert epoch.stats.errors > epoch.stats.updates > 0
+        return tuple(array.tobytes() for array in (rows.keys, rows.labels, *rows.values.values()))
+
+    assert len({train(threads, tokens) for threads in (1, 2, 3) for tokens in (8, 50, 8192)}) == 1
+
+
+def test_threads_end_with_the_epoch(tmp_path: Path) -> None:
+    task, before = make_task(tmp_path), set(threading.enumerate())
+    epoch = ShardEpoch(task, LABELS, Settings(minibatch=8), empty(weight="f4"), threads=4)
+    for kind, record in shard_records(task, random_corpus(9)):
+        epoch.take(kind, record)
+    helpers = set(threading.enumerate()) - before
+    assert len(helpers) == (3 if COMPILED else 0)
+    del epoch
+    for helper in helpers:
+        helper.join(timeout=60)
+    assert not any(helper.is_alive() for helper in helpers)
 
 
 def test_a_resident_shard_trains_like_one_that_is_read(tmp_path: Path) -> None:
@@ -354,16 +444,29 @@ def test_steps(learner: str, step: Callable[..., float]) -> None:
         assert LEARNERS[learner](*case) == step(*case)
 
 
+def test_settings_that_came_later_are_recorded_where_they_are_used() -> None:
+    """So that a model without them has the bytes that it had before, and is read."""
+    assert not {"minibatch", "k_best"} & set(Settings().record())
+    for settings in (Settings(), Settings("mira", None, minibatch=16, k_best=5)):
+        assert Settings.from_record(settings.record()) == settings
+
+
 @pytest.mark.parametrize(
     "wrong, words",
     [
-        ({"learner": "pa3"}, "choose one of perceptron, pa, pa1, pa2"),
+        ({"learner": "pa3"}, "choose one of perceptron, pa, pa1, pa2, mira"),
         ({"decoder": "viterbo"}, "choose one of viterbi, beam, greedy"),
         ({"update": "late"}, "choose one of standard, early, max-violation"),
         ({"beam": 0}, "1 or more"),
         ({"local_epochs": 0}, "1 or more"),
         ({"aggressiveness": 0.0}, "greater than 0"),
         ({"aggressiveness": math.nan}, "greater than 0"),
+        ({"learner": "pa2", "aggressiveness": None}, "pa2 needs a number"),
+        ({"minibatch": 0}, "1 or more"),
+        ({"learner": "pa1", "minibatch": 2}, "choose mira"),
+        ({"learner": "mira", "k_best": 0}, "1 or more"),
+        ({"k_best": 2}, "choose mira"),
+        ({"learner": "mira", "k_best": 2, "decoder": "greedy"}, "choose viterbi or beam"),
     ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, Any], words: str) -> None:

@@ -215,16 +215,16 @@ def test_a_shard_of_another_epoch_is_refused() -> None:
 
 
 def test_the_average_is_a_sum_over_epochs() -> None:
-    """Two epochs of two examples each; a weight is 1, 1 and 1, 3 after them: its mean is 6/4."""
+    """Two epochs of two examples each; a weight is 1, 1 and 1, 3 after them; the second epoch counts twice: 10/6."""
     start = empty(weight="f4")
     first = mix("uniform", start, [step(0, 1, {(5, 0): (1.0, 0.0)}, 1, 2)])  # changed before any example was seen
-    sums = add_average(empty(sum="f8"), start, first)
+    sums = add_average(empty(sum="f8"), start, first, 1)
     middle = apply(start, first)
     second = mix("uniform", middle, [step(0, 1, {(5, 0): (3.0, 2.0 * 1)}, 1, 2)])  # by 2 after one of two
-    sums = add_average(sums, middle, second)
-    assert column(sums, "sum") == {(5, 0): 1.0 + 2.0}
+    sums = add_average(sums, middle, second, 2)
+    assert column(sums, "sum") == {(5, 0): 1.0 + 2 * 2.0}
     both = averaged_rows(apply(middle, second), sums, 2)
-    assert column(both, "averaged") == {(5, 0): 1.5}
+    assert column(both, "averaged") == {(5, 0): float(np.float32(5 / 3))}
     assert column(both, "weight") == {(5, 0): 3.0}
     assert both.values["averaged"].dtype == both.values["weight"].dtype == np.float32
 

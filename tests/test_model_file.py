@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.model import ALIGNMENT, MAGIC, Model, model_digest, read_model, write_model
 from perceptron_core.predictor import choose_weights
-from perceptron_core.rows import empty, from_entries
+from perceptron_core.rows import empty, from_entries, select
 
 TASK = {"columns": ["слово", "词"], "options": {"epochs": 3}, "labels": None, "lookups": {}}
 SETTINGS = {"decoder": "viterbi", "beam": 8, "aggressiveness": 0.1}
@@ -147,3 +147,26 @@ def test_weights_are_chosen_by_name() -> None:
     assert choose_weights(both, "last").values["weight"].tolist() == model.rows.values["weight"].tolist()
     with pytest.raises(UserError, match="no averaged weights, only its last ones; use --weights last"):
         choose_weights(MODELS["weights"], "averaged")
+
+
+def test_rows_are_found_in_a_model_that_is_not_read_whole(tmp_path: Path) -> None:
+    """300 features of 300 labels: starts and labels of the file are narrower than the kernels'."""
+    random = np.random.default_rng(1)
+    keys = np.repeat(np.sort(random.integers(1, 2**63, 300, dtype=np.uint64)), 3)
+    labels = np.tile([0, 7, 299], 300).astype(np.uint32)
+    rows = from_entries(keys, labels, weight=random.normal(size=900).astype(np.float32))
+    model = Model("weights", {}, [str(label) for label in range(300)], {}, rows)
+    path = tmp_path / "m"
+    write_model(str(path), model)
+    sparing = read_model(str(path), whole=False).rows
+    assert (sparing.starts.dtype, sparing.labels.dtype) == (np.uint16, np.uint16)
+    wanted = np.array([0, 5, 6, 299])
+    ours, theirs = select(sparing, wanted), select(rows, wanted)
+    for mine, other in zip(ours[:3], theirs[:3]):
+        assert np.array_equal(mine, other)
+    assert ours.values["weight"].tobytes() == theirs.values["weight"].tobytes()
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1  # in the header, which is always verified
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="damaged"):
+        read_model(str(path), whole=False)

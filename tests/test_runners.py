@@ -39,6 +39,22 @@ def test_inline_and_local_give_the_same_bytes(inline, train, contents, tmp_path)
     assert deciding(contents(tmp_path / "run")) == inline
 
 
+def test_minibatch_mira_on_both_by_any_number_of_threads(train, contents, tmp_path):
+    options = (*OPTIONS, "--learner", "mira", "--k-best", 3, "--minibatch", 4)
+    train(tmp_path / "inline", *options)
+    for threads in (1, 3):
+        train(tmp_path / f"local{threads}", *options, "--threads", threads, "-r", "local")
+        assert deciding(contents(tmp_path / f"local{threads}")) == deciding(contents(tmp_path / "inline"))
+
+
+def test_threads_may_change_on_the_way(train, contents, tmp_path):
+    """They decide nothing, so they are no setting of the run."""
+    for run, threads in (("changed", 3), ("same", 1)):
+        train(tmp_path / run, *OPTIONS[:-1], 1, "--minibatch", 4)
+        train(tmp_path / run, *OPTIONS, "--minibatch", 4, "--threads", threads)
+    assert deciding(contents(tmp_path / "changed")) == deciding(contents(tmp_path / "same"))
+
+
 @pytest.mark.parametrize("reducers", [1, 3, 5])
 def test_the_number_of_reducers_changes_nothing(reducers, inline, train, contents, tmp_path):
     train(tmp_path / "run", *OPTIONS, "--reducers", reducers)
@@ -65,6 +81,13 @@ def test_one_shard_is_serial_training_for_every_mixing(train, tmp_path):
         train(tmp_path / mixing, "--mixing", mixing, "--learner", "pa", "--epochs", 3)
         models.add((tmp_path / mixing / "model").read_bytes())
     assert len(models) == 1
+
+
+def test_one_shard_of_minibatches_is_serial_for_every_mixing(train, tmp_path):
+    for mixing in MIXINGS:
+        options = ("--shards", 1, "--epochs", 3, "--learner", "mira", "--minibatch", 8)
+        train(tmp_path / mixing, *options, "--mixing", mixing)
+    assert len({(tmp_path / mixing / "model").read_bytes() for mixing in MIXINGS}) == 1
 
 
 def test_more_shards_than_sentences(must, corpus, tmp_path):

@@ -97,6 +97,9 @@ def run_train(arguments: Arguments, task: Task) -> None:
         raise UserError("give the corpus either by --train FILE... or by --prepared DIR")
     if arguments.patience and not arguments.dev:
         raise UserError("--patience watches the dev score; give --dev FILE... as well")
+    if arguments.threads > 1 and arguments.minibatch == 1:
+        raise UserError("--threads decode the sentences of a minibatch; give --minibatch M as well, 2 or more")
+    default_cap = None if arguments.learner == "mira" else 1.0
     terminal = Terminal(arguments.quiet)
     _mention_kernel(terminal)
     plan = TrainingPlan(
@@ -110,14 +113,17 @@ def run_train(arguments: Arguments, task: Task) -> None:
         min_count=arguments.min_count,
         settings=Settings(
             learner=arguments.learner,
-            aggressiveness=arguments.aggressiveness,
+            aggressiveness=default_cap if arguments.aggressiveness is None else arguments.aggressiveness,
             decoder=arguments.decoder,
             beam=arguments.beam,
             update=arguments.update,
             local_epochs=arguments.local_epochs,
             average=arguments.average,
             min_updates=arguments.min_updates,
+            minibatch=arguments.minibatch,
+            k_best=arguments.k_best,
         ),
+        threads=arguments.threads,
         mixing=arguments.mixing,
         subsample=arguments.subsample,
         init_model=arguments.init_model,

@@ -6,7 +6,17 @@ from typing import Any, Callable, NamedTuple
 from perceptron_core import __version__
 
 READY_TASKS = ("pos", "upos", "chunking", "ner", "text", "svmlight")
-READY_EXPERIMENTS = ("ner-strategies", "ner-curves", "mixing", "pos-time", "shards", "skew")
+READY_EXPERIMENTS = (
+    "ner-strategies",
+    "ner-curves",
+    "mixing",
+    "pos-time",
+    "shards",
+    "skew",
+    "strategies",
+    "carry-over",
+    "on-itself",
+)
 RUNNERS = ("inline", "local", "hadoop", "emr")
 
 TASK_HELP = f"a task file (YAML), or the name of a ready one: {', '.join(READY_TASKS)}"
@@ -93,13 +103,41 @@ def _train(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("learning")
     how.add_argument(
         "--learner",
-        choices=("perceptron", "pa", "pa1", "pa2", "naive-bayes", "rocchio"),
+        choices=("perceptron", "pa", "pa1", "pa2", "mira", "naive-bayes", "rocchio"),
         default="perceptron",
-        help="structured perceptron (default), passive-aggressive (PA, PA-I, PA-II), or a baseline that counts in one "
-        "pass and takes every token by itself (naive-bayes, rocchio)",
+        help="structured perceptron (default), passive-aggressive (PA, PA-I, PA-II), MIRA, which corrects several "
+        "labellings at once, or a baseline that counts in one pass and takes every token by itself (naive-bayes, "
+        "rocchio)",
     )
     how.add_argument(
-        "--aggressiveness", type=float, default=1.0, metavar="C", help="the C of PA-I and PA-II (default 1)"
+        "--aggressiveness",
+        type=float,
+        metavar="C",
+        help="the C of PA-I and PA-II (default 1) and of MIRA (default: no bound): how far one labelling may move the "
+        "weights",
+    )
+    how.add_argument(
+        "--k-best",
+        type=positive,
+        default=1,
+        metavar="K",
+        help="with MIRA: correct those of the K best labellings of a sentence that are no worse than the right one "
+        "(default 1)",
+    )
+    how.add_argument(
+        "--minibatch",
+        type=positive,
+        default=1,
+        metavar="M",
+        help="with the perceptron or MIRA: decode M sentences with the same weights, then update once by all of them "
+        "(default 1)",
+    )
+    how.add_argument(
+        "--threads",
+        type=positive,
+        default=1,
+        metavar="P",
+        help="with --minibatch: decode its sentences by P threads in every task; never changes the result (default 1)",
     )
     how.add_argument(
         "--average",

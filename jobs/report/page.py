@@ -27,6 +27,12 @@ from jobs.report.text import (
 )
 
 COLOURS = 8
+LEARNERS = {
+    "perceptron": "perceptron",
+    "mira": "MIRA learner",
+    "naive-bayes": "naive Bayes learner",
+    "rocchio": "Rocchio learner",
+}
 # Nothing is fetched and nothing is run, whatever stands in the data.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 ICON = (
@@ -99,9 +105,7 @@ def _summary(run: RunContent) -> str:
     how = config["settings"]
     shards = len(config["chosen_shards"])
     split = f"on {shards} shards, mixed by “{config['mixing']}”" if shards > 1 else "serially"
-    learner = {"perceptron": "perceptron", "naive-bayes": "naive Bayes learner", "rocchio": "Rocchio learner"}.get(
-        how["learner"], f"passive-aggressive learner ({how['learner']})"
-    )
+    learner = LEARNERS.get(how["learner"], f"passive-aggressive learner ({how['learner']})")
     what = f"“{config['task']['predict']}” ({counted(len(config['labels']), 'label')})"
     text = f"Predicts {what} by a {learner}"
     if run.examples == "sentences":

@@ -22,8 +22,8 @@ cdef class Delta:
         free(self.parts)
         free(self.slots)
 
-    cdef int add(self, int32_t kind, int32_t feature, int32_t label, double count) except -1:
-        """Δ[kind, feature, label] += count; parts stay in the order in which they first came up."""
+    cdef int32_t add(self, int32_t kind, int32_t feature, int32_t label, double count) except -1 nogil:
+        """Δ[kind, feature, label] += count: its place; parts stay in the order in which they first came up."""
         cdef uint64_t code = ((<uint64_t>feature) << 18) | ((<uint64_t>label) << 2) | <uint64_t>kind
         cdef size_t at
         if 2 * (self.count + 1) > self.room:
@@ -39,7 +39,7 @@ cdef class Delta:
             self.parts[self.count].count = 0
             self.count += 1
         self.parts[self.slots[at]].count += count
-        return 0
+        return self.slots[at]
 
     cdef inline size_t slot_for(self, uint64_t code) noexcept nogil:
         cdef size_t mask = self.room - 1, at = scramble(code) & mask
@@ -47,7 +47,7 @@ cdef class Delta:
             at = (at + 1) & mask
         return at
 
-    cdef int grow(self) except -1:
+    cdef int grow(self) except -1 nogil:
         cdef Py_ssize_t i
         self.room = 2 * self.room if self.room else 1024
         self.slots = <int32_t *>grown(self.slots, self.room * sizeof(int32_t))

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from perceptron_core.decoders import DECODERS, Scores, trace
+from perceptron_core.decoders.k_best import k_best
 from perceptron_core.decoders.lattice import NEVER
 from perceptron_core.hashing import hash_string, mix_array
-from perceptron_core.learners import LEARNERS
+from perceptron_core.learners import LEARNERS, SET_LEARNERS
+from perceptron_core.learners.constraint import Constraint
 from perceptron_core.violations import UPDATES
 
 ALL_ONE = np.zeros(0, np.float32)  # instead of values that are all 1
@@ -276,14 +278,16 @@ class Tokens(NamedTuple):
 
 
 class SequenceKernel:
-    """First-order sequence models: find the violated constraint of a sentence, update by it."""
+    """First-order sequence models: find the violated constraints of a minibatch, update by them."""
 
     def __init__(
         self, labels: int, emissions: WeightRows, pairs: WeightRows, settings: Any, allowed: np.ndarray
     ) -> None:
         self.labels, self.emissions, self.pairs, self.settings = labels, emissions, pairs, settings
         self.allowed = allowed.astype(bool)
-        self.seen = 0.0  # examples so far: what a lag multiplies
+        self.seen = 0.0  # examples so far
+        self.constraints: list[Constraint] = []  # of the minibatch so far
+        self.gathered = 0  # how many examples of the minibatch these are of
         # rows 0 … L-1 from a label, row L from the start of a sentence, row L+1 to its end
         self.transitions = [Row(labels) for _ in range(labels + 2)]
         self.decode_scores = DECODERS[settings.decoder]
@@ -371,52 +375,74 @@ class SequenceKernel:
             return self.transitions[feature].weights[label]
         return (self.emissions if weights == "emissions" else self.pairs).value(feature, label)
 
-    def update(self, parts: dict[tuple[Any, int, int], float], loss: float) -> bool:
-        """w ← w + τ Δ; False if Δ or the step is zero, so that nothing moves."""
+    def constraint(self, tokens: Tokens, gold: Sequence[int], guess: Sequence[int]) -> Constraint:
+        """That the gold labels of a prefix should score higher than the guess."""
+        parts = self.delta(tokens, gold, guess)
         margin = norm = 0.0
         for (weights, feature, label), count in parts.items():
             margin += count * float(self.weight(weights, feature, label))
             norm += count * count
-        if norm == 0:
-            return False
-        tau = self.step(loss, margin, norm, self.settings.aggressiveness)
-        if tau == 0:
-            return False
-        for (weights, feature, label), count in parts.items():
-            if count:
-                self.row_of(weights, feature).change(label, tau * count, self.seen)
-        if self.emissions.min_updates > 1:
-            for name, rows in (("emissions", self.emissions), ("pairs", self.pairs)):
-                rows.count_update({feature for (weights, feature, _), n in parts.items() if n and weights == name})
-        return True
+        return Constraint(parts, float(sum(a != b for a, b in zip(guess, gold))), margin, norm)
 
-    def train_on_sentence(self, tokens: Tokens, gold: list[int]) -> tuple[int, bool]:
-        """(wrong tokens, was there an update)."""
-        scores = self.scores(tokens)
+    def find_constraints(self, tokens: Tokens, gold: list[int]) -> tuple[int, list[Constraint]]:
+        """(wrong tokens, the violated constraints)."""
+        k, scores = self.settings.k_best, self.scores(tokens)
         alpha = self.decode_scores(scores, self.settings.beam)
         guess = trace(scores, alpha, len(gold))
-        if guess == gold:
-            return 0, False
         wrong = sum(a != b for a, b in zip(guess, gold))
+        if not wrong and k == 1:
+            return 0, []
         gold_scores = self.gold_scores(tokens, scores.emissions, gold)
-        prefix = self.find_prefix(scores, alpha, gold, gold_scores)
-        if prefix < len(gold):
-            guess = trace(scores, alpha, prefix)
-        right = gold[:prefix]
-        loss = sum(a != b for a, b in zip(guess, right))
-        return wrong, self.update(self.delta(tokens, right, guess), float(loss))
+        prefix = self.find_prefix(scores, alpha, gold, gold_scores) if wrong else len(gold)
+        right, guesses = gold[:prefix], [trace(scores, alpha, prefix)]
+        if k > 1:
+            more = k_best(scores, alpha, prefix, k)[1:]
+            guesses += [list(labels) for score, labels in more if score >= gold_scores[prefix - 1]]
+        found = [self.constraint(tokens, right, guess) for guess in guesses if guess != right]
+        return wrong, [constraint for constraint in found if constraint.norm]  # equal Φ: there is nothing to correct
+
+    def update(self, constraints: Sequence[Constraint]) -> bool:
+        """w ← w + Σ α_c Δ_c, each weight once; False if nothing moves."""
+        cap = self.settings.cap()
+        if len(constraints) == 1:
+            (only,) = constraints
+            multipliers = [self.step(only.loss, only.margin, only.norm, cap)]
+        else:
+            multipliers = SET_LEARNERS[self.settings.learner](constraints, cap) if constraints else []
+        step: dict[Any, float] = {}
+        for multiplier, constraint in zip(multipliers, constraints):
+            for part, count in constraint.delta.items():
+                step[part] = step.get(part, 0.0) + multiplier * count
+        step = {part: amount for part, amount in step.items() if amount}
+        for (weights, feature, label), amount in step.items():
+            self.row_of(weights, feature).change(label, amount, self.seen - 1)
+        if self.emissions.min_updates > 1:
+            for name, rows in (("emissions", self.emissions), ("pairs", self.pairs)):
+                rows.count_update({feature for weights, feature, _ in step if weights == name})
+        return bool(step)
+
+    def use_threads(self, threads: int) -> None:
+        """The compiled kernel decodes a minibatch in parallel; here it is one sentence after the other all the same."""
 
     def train(self, block: Any) -> tuple[int, int, int]:
-        """Online training on a block's sentences, in order: (wrong sentences, updates, wrong tokens)."""
+        """Training on a block's sentences, in order: (wrong sentences, updates, wrong tokens)."""
         errors = updates = wrong_tokens = 0
         for begin, tokens in self._sentences(block):
             gold = block.gold[begin : begin + len(tokens.emissions)].tolist()
-            wrong, updated = self.train_on_sentence(tokens, gold)
+            wrong, found = self.find_constraints(tokens, gold)
             errors += wrong > 0
-            updates += updated
             wrong_tokens += wrong
+            self.constraints += found
             self.seen += 1
+            self.gathered += 1
+            if self.gathered == self.settings.minibatch:
+                updates += self.flush()
         return errors, updates, wrong_tokens
+
+    def flush(self) -> int:
+        """Update by the minibatch as far as it has come, which a pass's end may cut short: how many updates, 0 or 1."""
+        found, self.constraints, self.gathered = self.constraints, [], 0
+        return int(self.update(found))
 
     def decode(self, block: Any) -> np.ndarray:
         """The best labels of every token of the block."""

@@ -143,7 +143,7 @@ cdef class SequenceSearch:
     """Viterbi and beam search over the weights of a first-order model (perceptron_core/decoders, violations.py)."""
 
     cdef WeightRows emissions, pairs
-    cdef const float *values  # of the block's features; NULL where all are 1
+    cdef const float *values  # of the features of the sentences at hand; NULL where all are 1
     cdef Py_ssize_t labels, width, beam
     # transition weights: rows 0 … L-1 from a label, row L from the start of a sentence, row L+1 to its end
     cdef object weight_array, score_array
@@ -170,6 +170,8 @@ cdef class SequenceSearch:
         self.weight_array = np.zeros((labels + 2, self.width), np.float32)
         self.score_array = np.full((labels + 2, self.width), NEVER, np.float32)
         self.weight, self.score = self.weight_array, self.score_array
+        self.ceiling_array = np.zeros(self.width, np.float32)
+        self.ceiling = self.ceiling_array
         self.local = <float *>grown(NULL, labels * self.width * sizeof(float))
         self.order = <float *>grown(NULL, self.width * sizeof(float))
         self.load_transitions(np.zeros((labels + 2, labels), np.float32))
@@ -187,10 +189,13 @@ cdef class SequenceSearch:
         self.weight_array[:, : self.labels] = weights
         allowed = np.asarray(self.allowed).astype(bool)
         self.score_array[:, : self.labels] = np.where(allowed, weights, np.float32(NEVER))
-        self.ceiling_array = self.score_array[: self.labels].max(axis=0)
-        self.ceiling = self.ceiling_array
+        self.ceiling_array[:] = self.score_array[: self.labels].max(axis=0)
 
-    cdef int make_room(self, Py_ssize_t tokens) except -1:
+    cdef void share_transitions(self, SequenceSearch other):
+        """Search by the other's transitions, as they are and as they will be."""
+        self.weight, self.score, self.ceiling = other.weight, other.score, other.ceiling
+
+    cdef int make_room(self, Py_ssize_t tokens) except -1 nogil:
         if tokens > self.token_room:
             self.token_room = 2 * tokens + 64
             self.emit = <float *>grown(self.emit, self.token_room * self.width * sizeof(float))
@@ -222,14 +227,6 @@ cdef class SequenceSearch:
             sum_rows(n, starts, ids, self.values, row_of, weights, self.emit, 32)
         else:
             sum_rows(n, starts, ids, self.values, row_of, weights, self.emit, self.width)
-
-    cdef void search(
-        self, Py_ssize_t n, const int32_t *starts, const int32_t *ids, const int32_t *pair_starts, const int32_t *pair_ids
-    ) noexcept nogil:
-        """The best label sequence, into `path`."""
-        self.score_tokens(n, starts, ids)
-        self.forward(n, pair_starts, pair_ids)
-        self.trace(n, self.best_label(n - 1, True), pair_starts, pair_ids)
 
     cdef const float *transitions_at(self, Py_ssize_t t, const int32_t *starts, const int32_t *ids) noexcept nogil:
         """The scores label × label of stepping into token t: the transitions, plus its label-bigram features'."""
@@ -355,20 +352,36 @@ cdef class SequenceSearch:
                 return t + 1
         return 0
 
+    cdef inline float gold_step(
+        self, Py_ssize_t t, const int32_t *gold, const int32_t *pair_starts, const int32_t *pair_ids
+    ) noexcept nogil:
+        """What stepping to the gold label of token t scores, allowed or not."""
+        cdef Py_ssize_t j, p = gold[t - 1] if t else self.labels
+        cdef float step = self.weight[p, gold[t]]
+        if t and pair_starts != NULL:
+            for j in range(pair_starts[t], pair_starts[t + 1]):
+                step += self.pairs.value(<int32_t>(pair_ids[j] * self.labels + p), gold[t])
+        return step
+
+    cdef float gold_score(
+        self, Py_ssize_t n, bint whole, const int32_t *gold, const int32_t *pair_starts, const int32_t *pair_ids
+    ) noexcept nogil:
+        """The score of the first n gold labels."""
+        cdef Py_ssize_t t
+        cdef float score = 0
+        for t in range(n):
+            score = (score + self.gold_step(t, gold, pair_starts, pair_ids)) + self.emit[t * self.width + gold[t]]
+        return score + self.weight[self.labels + 1, gold[n - 1]] if whole else score
+
     cdef Py_ssize_t max_violation(
         self, Py_ssize_t n, const int32_t *gold, const int32_t *pair_starts, const int32_t *pair_ids
     ) noexcept nogil:
         """The length of the prefix on which the search's best beats the gold by most; the longest where it ties."""
-        cdef Py_ssize_t t, p, j, width = self.width, longest = n
-        cdef float score = 0, step, best, violation, top = NEVER
+        cdef Py_ssize_t t, width = self.width, longest = n
+        cdef float score = 0, best, violation, top = NEVER
         cdef int32_t label
         for t in range(n):
-            p = gold[t - 1] if t else self.labels
-            step = self.weight[p, gold[t]]
-            if t and pair_starts != NULL:
-                for j in range(pair_starts[t], pair_starts[t + 1]):
-                    step += self.pairs.value(<int32_t>(pair_ids[j] * self.labels + p), gold[t])
-            score = (score + step) + self.emit[t * width + gold[t]]
+            score = (score + self.gold_step(t, gold, pair_starts, pair_ids)) + self.emit[t * width + gold[t]]
             label = self.best_label(t, t == n - 1)
             best = self.alpha[t * width + label]
             if t == n - 1:

@@ -1,41 +1,30 @@
-# Sequences: online training by the violated constraints that the search finds.
+# Sequences: training by the violated constraints that the search finds.
 
 cdef enum Update:
     STANDARD, EARLY, MAX_VIOLATION
 
 cdef enum Rule:
-    PERCEPTRON, PA, PA1, PA2
+    PERCEPTRON, PA, PA1, PA2, MIRA
 
 UPDATES = {"standard": STANDARD, "early": EARLY, "max-violation": MAX_VIOLATION}
-RULES = {"perceptron": PERCEPTRON, "pa": PA, "pa1": PA1, "pa2": PA2}
+RULES = {"perceptron": PERCEPTRON, "pa": PA, "pa1": PA1, "pa2": PA2, "mira": MIRA}
 
 
-cdef class SequenceKernel(SequenceSearch):
-    """Decodes and trains first-order sequence models; see `reference.SequenceKernel` for the algorithm in the plain."""
+cdef class ConstraintFinder(KBestSearch):
+    """Decodes sentences and keeps the constraints that they violate; a thread has one of its own."""
 
     cdef int rule, when
-    cdef double aggressiveness
     cdef bint transitions, start_stop
-    cdef public double seen  # examples so far: what `lag` multiplies
-    cdef object lag_array, touched_array
-    cdef double[:, ::1] lag  # of the transitions
-    cdef uint8_t[:, ::1] touched
+    cdef Py_ssize_t number  # which thread's
     cdef Delta delta
+    cdef Constraints found
 
     def __cinit__(self, Py_ssize_t labels, WeightRows emissions, WeightRows pairs, settings, allowed):
         self.rule = RULES[settings.learner]
         self.when = UPDATES[settings.update]
-        self.aggressiveness = settings.aggressiveness
         self.transitions, self.start_stop = settings.transitions, settings.start_stop
-        self.lag_array = np.zeros((labels + 2, self.width))
-        self.touched_array = np.zeros((labels + 2, self.width), np.uint8)
-        self.lag, self.touched = self.lag_array, self.touched_array
         self.delta = Delta()
-
-    def transition_state(self):
-        """(weights, lags, touched) of the transitions, (L+2) × L each."""
-        n = self.labels
-        return self.weight_array[:, :n].copy(), self.lag_array[:, :n].copy(), self.touched_array[:, :n].copy()
+        self.found = Constraints()
 
     cdef int collect_delta(
         self,
@@ -46,7 +35,7 @@ cdef class SequenceKernel(SequenceSearch):
         const int32_t *ids,
         const int32_t *pair_starts,
         const int32_t *pair_ids,
-    ) except -1:
+    ) except -1 nogil:
         """Δ = Φ(gold) - Φ(path) over the first n tokens; `whole` if that is the whole sentence."""
         cdef Py_ssize_t t, j
         cdef double value = 1
@@ -82,17 +71,134 @@ cdef class SequenceKernel(SequenceSearch):
             return self.pairs.value(part.feature, part.label)
         return self.weight[part.feature if part.kind == TRANSITION else self.labels + 1, part.label]
 
-    cdef int change_part(self, DeltaPart *part, double amount) except -1:
+    cdef int guess(self, Sentences sentences, Py_ssize_t i) except -1 nogil:
+        """The best labels of a sentence, into `path`."""
+        cdef Py_ssize_t n = sentences.lengths[i], begin = sentences.begins[i]
+        cdef const int32_t *pair_starts = sentences.pair_starts_at(begin)
+        self.make_room(n)
+        self.values = sentences.value
+        self.score_tokens(n, &sentences.starts[begin], sentences.id)
+        self.forward(n, pair_starts, sentences.pair_id)
+        self.trace(n, self.best_label(n - 1, True), pair_starts, sentences.pair_id)
+        return 0
+
+    cdef int find(self, Sentences sentences, Py_ssize_t i) except -1 nogil:
+        """Decode a sentence, and keep the constraints that it violates."""
+        cdef Py_ssize_t t, n = sentences.lengths[i], begin = sentences.begins[i], prefix = n, others
+        cdef const int32_t *gold = &sentences.gold[begin]
+        cdef const int32_t *pair_starts = sentences.pair_starts_at(begin)
+        cdef const int32_t *pair_ids = sentences.pair_id
+        cdef Outcome *outcome = &sentences.outcomes[i]
+        cdef float score, bar
+        self.guess(sentences, i)
+        outcome.finder, outcome.wrong = self.number, 0
+        outcome.first = outcome.last = self.found.count
+        for t in range(n):
+            outcome.wrong += self.path[t] != gold[t]
+        if outcome.wrong:
+            if self.when == EARLY:
+                prefix = self.early(n, gold, pair_starts, pair_ids) or n
+            elif self.when == MAX_VIOLATION:
+                prefix = self.max_violation(n, gold, pair_starts, pair_ids)
+            if prefix < n:
+                self.trace(prefix, self.best_label(prefix - 1, False), pair_starts, pair_ids)
+            self.keep_constraint(sentences, i, prefix)
+        if self.k > 1:
+            bar = self.gold_score(prefix, prefix == n, gold, pair_starts, pair_ids)
+            self.begin_sequences(prefix)
+            for others in range(1, self.k):
+                if not self.next_sequence(prefix, prefix == n, &score, pair_starts, pair_ids) or score < bar:
+                    break
+                self.keep_constraint(sentences, i, prefix)
+        outcome.last = self.found.count
+        return 0
+
+    cdef int keep_constraint(self, Sentences sentences, Py_ssize_t i, Py_ssize_t prefix) except -1 nogil:
+        """That the first gold labels should score higher than `path`, unless it has the same features."""
+        cdef Py_ssize_t j, n = sentences.lengths[i], begin = sentences.begins[i]
+        cdef const int32_t *gold = &sentences.gold[begin]
+        cdef double loss = 0, margin = 0, norm = 0
+        cdef DeltaPart *part
+        self.collect_delta(
+            prefix, prefix == n, gold, &sentences.starts[begin], sentences.id, sentences.pair_starts_at(begin),
+            sentences.pair_id
+        )
+        for j in range(self.delta.count):
+            part = &self.delta.parts[j]
+            norm += part.count * part.count
+            if self.rule != PERCEPTRON:
+                margin += part.count * <double>self.part_weight(part)
+        for j in range(prefix):
+            loss += self.path[j] != gold[j]
+        if norm != 0:
+            self.found.add(self.delta.parts, self.delta.count, loss, margin, norm)
+        return 0
+
+    cdef int find_next(self, Team team) except -1 nogil:
+        """Find the constraints of one sentence of the team's after the other, until all are handed out."""
+        cdef Py_ssize_t number = team.take()
+        while number >= 0:
+            self.find(team.sentences, team.sentences.order[number - team.base])
+            count_one(&team.done)
+            number = team.take()
+        return 0
+
+    def serve(self, Team team, Bell bell):
+        """What a helping thread does, until the team is dissolved."""
+        cdef bint goes_on = True
+        while goes_on:
+            try:
+                with nogil:
+                    while goes_on:
+                        self.find_next(team)
+                        goes_on = team.wait(bell)
+            except MemoryError as error:
+                team.error = error
+                count_one(&team.done)
+
+
+cdef class SequenceKernel(ConstraintFinder):
+    """Decodes and trains first-order sequence models; see `reference.SequenceKernel` for the algorithm in the plain."""
+
+    cdef double cap
+    cdef Py_ssize_t minibatch
+    cdef public double seen  # examples so far
+    cdef object lag_array, touched_array
+    cdef double[:, ::1] lag  # of the transitions
+    cdef uint8_t[:, ::1] touched
+    cdef Constraints constraints  # of the minibatch so far
+    cdef Py_ssize_t gathered  # how many examples of the minibatch these are of
+    cdef Combination combination
+    cdef object settings
+    cdef Team team  # None if it decodes alone
+    cdef list helpers  # for the threads beside its own
+
+    def __cinit__(self, Py_ssize_t labels, WeightRows emissions, WeightRows pairs, settings, allowed):
+        self.settings, self.helpers = settings, []
+        self.cap = settings.cap()
+        self.minibatch = settings.minibatch
+        self.lag_array = np.zeros((labels + 2, self.width))
+        self.touched_array = np.zeros((labels + 2, self.width), np.uint8)
+        self.lag, self.touched = self.lag_array, self.touched_array
+        self.constraints = Constraints()
+        self.combination = Combination()
+
+    def transition_state(self):
+        """(weights, lags, touched) of the transitions, (L+2) × L each."""
+        n = self.labels
+        return self.weight_array[:, :n].copy(), self.lag_array[:, :n].copy(), self.touched_array[:, :n].copy()
+
+    cdef int change_part(self, DeltaPart *part, double amount, double seen) except -1:
         cdef Py_ssize_t p
         cdef float old
         if part.kind == EMISSION:
-            return self.emissions.change(part.feature, part.label, amount, self.seen)
+            return self.emissions.change(part.feature, part.label, amount, seen)
         if part.kind == PAIR:
-            return self.pairs.change(part.feature, part.label, amount, self.seen)
+            return self.pairs.change(part.feature, part.label, amount, seen)
         p = part.feature if part.kind == TRANSITION else self.labels + 1
         old = self.weight[p, part.label]
         self.weight[p, part.label] = <float>(old + amount)
-        self.lag[p, part.label] += self.seen * (<double>self.weight[p, part.label] - <double>old)
+        self.lag[p, part.label] += seen * (<double>self.weight[p, part.label] - <double>old)
         self.touched[p, part.label] = 1
         if self.allowed[p, part.label]:
             self.score[p, part.label] = self.weight[p, part.label]
@@ -106,86 +212,133 @@ cdef class SequenceKernel(SequenceSearch):
         if self.rule == PERCEPTRON:
             return 1.0
         if self.rule == PA2:
-            return lacking / (norm + 1.0 / (2.0 * self.aggressiveness))
-        if self.rule == PA1:
-            return min(self.aggressiveness, lacking / norm)
+            return lacking / (norm + 1.0 / (2.0 * self.cap))
+        if self.rule == PA1 or self.rule == MIRA:
+            return min(self.cap, lacking / norm)
         return lacking / norm
 
-    cdef bint update(self, double loss) except -1:
-        """Move the weights along Δ; False if Δ or the step is zero, so that nothing moves."""
+    def flush(self):
+        """Update by the minibatch as far as it has come, which a pass's end may cut short: how many updates, 0 or 1."""
+        return self.update()
+
+    cdef Py_ssize_t update(self) except -1:
+        """w ← w + Σ α_c Δ_c over the constraints of the minibatch, each weight once; 0 if nothing moves."""
+        cdef Constraints found = self.constraints
+        cdef Py_ssize_t moved = 0
+        self.gathered = 0
+        if found.count == 1:
+            moved = self.move(
+                found.parts, found.part_count, self.step(found.items[0].loss, found.items[0].margin, found.items[0].norm)
+            )
+        elif found.count:
+            self.combination.unite(found)
+            if self.rule == PERCEPTRON:
+                self.combination.take_mean(found)
+            else:
+                self.combination.solve(found, self.cap)
+            self.combination.combine(found)
+            moved = self.move(self.combination.parts, self.combination.count, 1.0)
+        found.clear()
+        return moved
+
+    cdef bint move(self, DeltaPart *parts, Py_ssize_t count, double multiplier) except -1:
+        """Change the weights; the example seen last is the one that changes them."""
         cdef Py_ssize_t i
-        cdef double margin = 0, norm = 0, tau
-        cdef DeltaPart *part
-        for i in range(self.delta.count):
-            part = &self.delta.parts[i]
-            margin += part.count * <double>self.part_weight(part)
-            norm += part.count * part.count
-        if norm == 0:
-            return False
-        tau = self.step(loss, margin, norm)
-        if tau == 0:
-            return False
+        cdef double amount
+        cdef bint moved = False
         self.emissions.update += 1
         self.pairs.update += 1
-        for i in range(self.delta.count):
-            if self.delta.parts[i].count:
-                self.change_part(&self.delta.parts[i], tau * self.delta.parts[i].count)
-        return True
+        for i in range(count):
+            amount = multiplier * parts[i].count
+            if amount != 0:
+                self.change_part(&parts[i], amount, self.seen - 1)
+                moved = True
+        return moved
 
     # ------------------------------------------------------------ a pass over sentences
 
+    def use_threads(self, Py_ssize_t threads):
+        """Decode the sentences of a minibatch by so many threads; the result is the same."""
+        cdef ConstraintFinder helper
+        if self.team is not None:
+            self.team.dissolve()
+        self.team, self.helpers = Team() if threads > 1 else None, []
+        for number in range(1, threads):
+            helper = ConstraintFinder(
+                self.labels, self.emissions, self.pairs, self.settings, np.asarray(self.allowed)
+            )
+            helper.number = number
+            helper.share_transitions(self)
+            self.helpers.append(helper)
+            bell = Bell()
+            self.team.bells.append(bell)
+            Thread(target=helper.serve, args=(self.team, bell), daemon=True).start()
+
+    def __del__(self):
+        if self.team is not None:
+            self.team.dissolve()
+
+    cdef int find_all(self, Sentences sentences, Py_ssize_t first, Py_ssize_t last) except -1:
+        """The constraints of some sentences of a minibatch, by all threads."""
+        cdef Py_ssize_t i
+        cdef Team team = self.team
+        cdef ConstraintFinder helper
+        self.found.clear()
+        if last == first + 1 and sentences.lengths[first] == 1:  # is done sooner than the lock is let go and taken again
+            self.find(sentences, first)
+            return 0
+        if team is None:
+            with nogil:
+                for i in range(first, last):
+                    self.find(sentences, i)
+            return 0
+        for helper in self.helpers:
+            helper.found.clear()
+        team.give_out(sentences, team.last - first, team.last + last - first)
+        with nogil:
+            self.find_next(team)
+            team.finish()
+        if team.error is not None:
+            raise team.error
+        return 0
+
     def train(self, block):
-        """Online training on a block's sentences, in order: (wrong sentences, updates, wrong tokens)."""
-        return self.run(block, True)[1:]
+        """Training on a block's sentences, in order: (wrong sentences, updates, wrong tokens)."""
+        cdef Sentences sentences = Sentences(block)
+        cdef Py_ssize_t i, j, first = 0, last, errors = 0, updates = 0, wrong_tokens = 0
+        cdef Outcome *outcome
+        cdef ConstraintFinder finder
+        if self.helpers:
+            sentences.sort_minibatches(self.gathered, self.minibatch)
+        while first < sentences.count:
+            last = min(sentences.count, first + self.minibatch - self.gathered)
+            self.find_all(sentences, first, last)
+            for i in range(first, last):
+                outcome = &sentences.outcomes[i]
+                errors += outcome.wrong > 0
+                wrong_tokens += outcome.wrong
+                if outcome.first < outcome.last:
+                    finder = self.helpers[outcome.finder - 1] if outcome.finder else self
+                    for j in range(outcome.first, outcome.last):
+                        self.constraints.add_from(finder.found, j)
+            self.seen += last - first
+            self.gathered += last - first
+            if self.gathered == self.minibatch:
+                updates += self.update()
+            first = last
+        return errors, updates, wrong_tokens
 
     def decode(self, block):
         """The best labels of every token of the block."""
-        return self.run(block, False)[0]
-
-    cdef tuple run(self, block, bint learn):
-        cdef const int32_t[::1] lengths = block.lengths, starts = block.starts, ids = block.ids
-        cdef const int32_t[::1] gold = block.gold if learn else np.zeros(0, np.int32)
-        cdef const int32_t[::1] pair_starts = block.pair_starts, pair_ids = block.pair_ids
-        cdef const float[::1] values = block.values
-        cdef bint with_pairs = pair_ids.shape[0] > 0
-        guesses_array = np.empty(0 if learn else starts.shape[0] - 1, np.int32)
+        cdef Sentences sentences = Sentences(block)
+        guesses_array = np.empty(sentences.starts.shape[0] - 1, np.int32)
         cdef int32_t[::1] guesses = guesses_array
-        cdef Py_ssize_t s, t, n, prefix, begin = 0, wrong_tokens = 0
-        cdef Py_ssize_t errors = 0, updates = 0, loss
-        cdef int32_t no_id = 0
-        cdef const int32_t *id = &ids[0] if ids.shape[0] else &no_id
-        cdef const int32_t *pair_id = &pair_ids[0] if with_pairs else NULL
-        cdef const int32_t *pair_start
-        self.values = &values[0] if values.shape[0] else NULL
-        for s in range(lengths.shape[0]):
-            n = lengths[s]
-            if n == 0:
-                continue
-            self.make_room(n)
-            pair_start = &pair_starts[begin] if with_pairs else NULL
-            if n == 1:  # is done sooner than the interpreter's lock is let go and taken again
-                self.search(n, &starts[begin], id, pair_start, pair_id)
+        cdef Py_ssize_t i
+        for i in range(sentences.count):
+            if sentences.lengths[i] == 1:  # as in find_all
+                self.guess(sentences, i)
             else:
                 with nogil:
-                    self.search(n, &starts[begin], id, pair_start, pair_id)
-            if not learn:
-                memcpy(&guesses[begin], self.path, n * sizeof(int32_t))
-            elif memcmp(self.path, &gold[begin], n * sizeof(int32_t)):
-                errors += 1
-                for t in range(n):
-                    wrong_tokens += self.path[t] != gold[begin + t]
-                prefix = n
-                if self.when == EARLY:
-                    prefix = self.early(n, &gold[begin], pair_start, pair_id) or n
-                elif self.when == MAX_VIOLATION:
-                    prefix = self.max_violation(n, &gold[begin], pair_start, pair_id)
-                if prefix < n:
-                    self.trace(prefix, self.best_label(prefix - 1, False), pair_start, pair_id)
-                loss = 0
-                for t in range(prefix):
-                    loss += self.path[t] != gold[begin + t]
-                self.collect_delta(prefix, prefix == n, &gold[begin], &starts[begin], id, pair_start, pair_id)
-                updates += self.update(loss)
-            self.seen += learn
-            begin += n
-        return guesses_array, errors, updates, wrong_tokens
+                    self.guess(sentences, i)
+            memcpy(&guesses[sentences.begins[i]], self.path, sentences.lengths[i] * sizeof(int32_t))
+        return guesses_array

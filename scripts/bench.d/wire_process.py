@@ -41,7 +41,7 @@ def make(folder: Path, features: int, weights: int) -> None:
         )
         record = {"file": str((folder / f"{shard}.npz").resolve()), "shard": shard}
         (folder / f"{shard}.line").write_bytes(encode_line("step", record) + b"\n")
-    labels, settings = [str(label) for label in range(LABELS)], Settings()._asdict()
+    labels, settings = [str(label) for label in range(LABELS)], Settings().record()
     task = read_task(str(TASK)).record
     config = {"task": task, "labels": labels, "settings": settings, "chosen_shards": [0, 1]}
     (folder / "config.json").write_text(json.dumps(config))

@@ -111,7 +111,7 @@ def test_the_ready_experiments_are_installed_with_the_package():
 
 def test_a_strategy_is_added_by_its_name_alone(tmp_path):
     text = Path(find_experiment("mixing")).read_text(encoding="utf-8")
-    assert text.count("[uniform, errors, touched, row") == 1
+    assert text.count("[uniform, errors, scaled, touched, row") == 1
     (tmp_path / "more.yaml").write_text(text.replace("[uniform, errors, ", "[uniform, errors, examples, "))
     before = {cell.run for cell in read_experiment(find_experiment("mixing"), "", False).cells}
     after = {cell.run for cell in read_experiment(str(tmp_path / "more.yaml"), "", False).cells}

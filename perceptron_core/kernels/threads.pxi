@@ -1,0 +1,106 @@
+# Sentences handed out to threads, without the interpreter's lock.
+
+from cpython.pythread cimport (
+    PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock, PyThread_type_lock, WAIT_LOCK
+)
+
+cdef extern from *:
+    """
+    #include <sched.h>
+    static Py_ssize_t look(Py_ssize_t *at) { return __atomic_load_n(at, __ATOMIC_SEQ_CST); }
+    static void put(Py_ssize_t *at, Py_ssize_t value) { __atomic_store_n(at, value, __ATOMIC_SEQ_CST); }
+    static Py_ssize_t swap(Py_ssize_t *at, Py_ssize_t value) { return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST); }
+    static void count_one(Py_ssize_t *at) { __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); }
+    static int next_one(Py_ssize_t *at, Py_ssize_t known) {
+        return __atomic_compare_exchange_n(at, &known, known + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    }
+    """
+    Py_ssize_t look(Py_ssize_t *at) nogil
+    void put(Py_ssize_t *at, Py_ssize_t value) nogil
+    Py_ssize_t swap(Py_ssize_t *at, Py_ssize_t value) nogil
+    void count_one(Py_ssize_t *at) nogil
+    bint next_one(Py_ssize_t *at, Py_ssize_t known) nogil
+    int sched_yield() nogil
+
+cdef enum:
+    PATIENCE = 1000  # turns given away before a thread goes to sleep: about as long as an update takes
+
+
+cdef class Bell:
+    """Lets a thread sleep until it is rung for."""
+
+    cdef PyThread_type_lock lock  # held, but for the moment when it rings
+    cdef Py_ssize_t asleep
+
+    def __cinit__(self):
+        self.lock = PyThread_allocate_lock()
+        if self.lock == NULL:
+            raise MemoryError()
+        PyThread_acquire_lock(self.lock, WAIT_LOCK)
+
+    def __dealloc__(self):
+        if self.lock != NULL:
+            PyThread_free_lock(self.lock)
+
+    cdef void ring(self) noexcept nogil:
+        if swap(&self.asleep, 0):
+            PyThread_release_lock(self.lock)
+
+
+cdef class Team:
+    """The sentences of a minibatch, handed out one by one to whoever is free (work stealing).
+
+    Sentences are numbered through all minibatches, so that a number is handed out once, and a thread that comes late
+    finds that there is nothing left. The next minibatch is given out when all of the last one are done.
+    """
+
+    cdef Sentences sentences
+    cdef Py_ssize_t base  # the number of the block's first sentence
+    cdef Py_ssize_t next, last, done  # numbers: handed out up to here, may be handed out up to here; how many are done
+    cdef Py_ssize_t dissolved
+    cdef list bells
+    cdef object error
+
+    def __cinit__(self):
+        self.bells = []
+
+    cdef void give_out(self, Sentences sentences, Py_ssize_t base, Py_ssize_t last):
+        cdef Bell bell
+        self.sentences, self.base = sentences, base
+        put(&self.last, last)
+        for bell in self.bells:
+            bell.ring()
+
+    cdef Py_ssize_t take(self) noexcept nogil:
+        """The number of a sentence to be decoded, -1 if all are handed out."""
+        cdef Py_ssize_t number = look(&self.next)
+        while number < look(&self.last):
+            if next_one(&self.next, number):
+                return number
+            number = look(&self.next)
+        return -1
+
+    cdef bint wait(self, Bell bell) noexcept nogil:
+        """Until there may be something to do; False if there never will be."""
+        cdef Py_ssize_t turns
+        for turns in range(PATIENCE):
+            if look(&self.next) < look(&self.last) or look(&self.dissolved):
+                break
+            sched_yield()
+        else:
+            put(&bell.asleep, 1)
+            # Whoever sets `asleep` back decides: if it was ring(), the lock is released, and has to be taken.
+            if look(&self.next) == look(&self.last) and not look(&self.dissolved) or not swap(&bell.asleep, 0):
+                PyThread_acquire_lock(bell.lock, WAIT_LOCK)
+        return not look(&self.dissolved)
+
+    cdef void finish(self) noexcept nogil:
+        """Wait for what others have begun."""
+        while look(&self.done) < look(&self.last):
+            sched_yield()
+
+    cdef void dissolve(self):
+        cdef Bell bell
+        put(&self.dissolved, 1)
+        for bell in self.bells:
+            bell.ring()

@@ -1,0 +1,102 @@
+"""cluster: an epoch on a simulated cluster with a node a shard, on a corpus whose serial epoch takes a minute.
+
+Every shard's seconds are measured one after the other in one process, and so is mixing; an epoch of the cluster takes
+as long as the slowest shard and the mixing after it (jobs/experiment/clock.py). How far that can be believed is seen
+where it can be measured: two shards as two processes, `-r local`, which start anew and read their shard in each epoch.
+"""
+
+import math
+import shutil
+from itertools import islice
+from pathlib import Path
+from statistics import median
+
+from arithmetic import spread
+from bench import CONFIGS, Bench, Row, history
+from corpora import grown, read, write
+from results import Detail, Outcome, number
+
+from jobs.experiment.clock import epoch_seconds, inputs, mixing_seconds
+
+TASK = CONFIGS / "pos.yaml"
+SHARDS = (1, 2, 25, 50)
+EPOCHS = 3  # the first, which reads the shards, is left out
+SERIAL_SECONDS = 60  # what a serial epoch should take at least
+RESERVE = 1.1
+EFFICIENCY = 0.6  # of S nodes
+CLOSE = 0.15  # simulated and measured
+
+
+def run(bench: Bench) -> Outcome:
+    sentences = list(read(bench.corpus("brown/train.txt.gz")))
+    corpus, folder = bench.scratch / "cluster.txt", bench.scratch / "cluster"
+    bench.say("finding out how long a serial epoch takes (not measured)")
+    write(corpus, iter(sentences))
+    _train(bench, corpus, folder, 1)
+    fastest = min(map(epoch_seconds, history(folder / "run")[1:]))
+    replicas = math.ceil(RESERVE * SERIAL_SECONDS / fastest)
+    bench.say(f"{fastest:.1f} s for Brown, so {replicas} replicas of it")
+    write(corpus, islice(grown(sentences), replicas * len(sentences)))
+    simulated, mixing, shards_take, kept = {}, {}, {}, {}
+    for shards in SHARDS:
+        _train(bench, corpus, folder, shards)
+        epochs = history(folder / "run")[1:]
+        simulated[shards] = median(map(epoch_seconds, epochs))
+        mixing[shards] = median(map(mixing_seconds, epochs))
+        shards_take[shards] = [shard["seconds"] for epoch in epochs for shard in epoch["shards"]]
+        kept[shards] = inputs(history(folder / "run"))
+        bench.say(f"{shards} shards: {simulated[shards]:.1f} s an epoch")
+    measured, predicted = _two_processes(bench, corpus, folder)
+    rows = [_speed_up(simulated, shards, replicas) for shards in SHARDS if shards > 2]
+    strays = abs(predicted / measured - 1)
+    check = Row("cluster", "an epoch on two nodes, -r local", "simulated from a shard alone")._replace(
+        goal=f"within {100 * CLOSE:.0f} %", met=strays <= CLOSE, ours=spread([measured]), theirs=spread([predicted])
+    )
+    table = [
+        [
+            shards,
+            number(simulated[shards]),
+            number(simulated[1] / simulated[shards]),
+            f"{number(min(shards_take[shards]))}–{number(max(shards_take[shards]))}",
+            number(mixing[shards]),
+        ]
+        for shards in SHARDS
+    ]
+    header = ["shards", "s an epoch", "speed-up", "a shard, s", "mixing, s"]
+    return Outcome(
+        [*rows, check], [Detail("a cluster with a node a shard, simulated:", header, table)], {"inputs": kept}
+    )
+
+
+def _train(bench: Bench, corpus: Path, folder: Path, shards: int, *options: object) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    prepared = folder / "prepared"
+    bench.perceptron("prepare", TASK, "--train", corpus, "--shards", shards, "--output", prepared, "--quiet")
+    bench.train(TASK, folder / "run", EPOCHS, "--prepared", prepared, *options)
+
+
+def _two_processes(bench: Bench, corpus: Path, folder: Path) -> tuple[float, float]:
+    """Seconds of an epoch of two processes at once; and what is to be expected of them, from one shard's process
+    alone (they are equally large) and the mixing."""
+    local = ("-r", "local")
+    _train(bench, corpus, folder, 2, *local)
+    at_once = history(folder / "run")[1:]
+    bench.train(TASK, folder / "alone", EPOCHS, "--prepared", folder / "prepared", *local, "--subsample")
+    alone = median([epoch["shards"][0]["seconds"] for epoch in history(folder / "alone")[1:]])
+    mixing = median(map(mixing_seconds, at_once))
+    return median([epoch["seconds"] for epoch in at_once]), alone + mixing
+
+
+def _speed_up(simulated: dict[int, float], shards: int, replicas: int) -> Row:
+    times = simulated[1] / simulated[shards]
+    rising = times > max(simulated[1] / simulated[fewer] for fewer in SHARDS if fewer < shards)
+    wanted = f"≥ {EFFICIENCY * shards:.0f}×" if shards < max(SHARDS) else "more than with fewer"
+    met = times >= EFFICIENCY * shards if shards < max(SHARDS) else rising
+    return Row("cluster", f"an epoch on {shards} simulated nodes ({replicas} × Brown)", "ours with 1 shard")._replace(
+        goal=wanted,
+        met=met,
+        ours=spread([simulated[shards]]),
+        theirs=spread([simulated[1]]),
+        ratio=spread([times]),
+        note="the clock is explained in jobs/experiment/clock.py; each shard was measured by itself",
+    )
