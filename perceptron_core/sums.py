@@ -79,7 +79,7 @@ def _add_up(codes: np.ndarray, amounts: np.ndarray) -> tuple[np.ndarray, np.ndar
     """The different codes, and the sum of each one's amounts."""
     if not len(codes):
         return _nothing()
-    order = np.argsort(codes, kind="stable")
+    order = np.argsort(codes)
     codes, amounts = codes[order], amounts[order]
     firsts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
     return codes[firsts], np.add.reduceat(amounts, firsts)
