@@ -9,6 +9,7 @@ from jobs.prepared import Prepared, check_intact, data_identity, prepare, read_p
 from jobs.run_dir import CONFIG_VERSION, RunDir, open_model
 from perceptron_core.dealing import choose_shard
 from perceptron_core.errors import UserError
+from perceptron_core.learners import ONE_PASS
 from perceptron_core.model import Model
 from perceptron_core.relevance import counted_from
 from perceptron_core.rows import Rows, drop_zeros, empty, relabel
@@ -64,9 +65,10 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[s
     if not labels:
         raise UserError("the corpus has no labels to learn")
     shards, seed = corpus.content.get("wanted_shards", len(corpus.shards)), corpus.content["seed"]
-    settings = plan.settings._replace(
-        transitions=plan.task.record["transitions"], start_stop=plan.task.record["start_stop"]
-    )
+    scored = {name: plan.task.record[name] for name in ("transitions", "start_stop")}
+    if plan.settings.learner in ONE_PASS:  # it takes every token by itself
+        scored = dict.fromkeys(scored, False)
+    settings = plan.settings._replace(**scored)
     config = {
         "version": CONFIG_VERSION,
         "task": task_record,

@@ -15,20 +15,23 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
+from jobs import one_pass
 from jobs.configuration import configure, find_corpus
 from jobs.counting import count_occurrences
 from jobs.phases import Span, seconds_by_phase
 from jobs.plan import Listener, TrainingPlan
 from jobs.prepared import Prepared, blaming_damage
+from jobs.protocol import REDUCER
 from jobs.report import read_run, report_html
 from jobs.run_dir import RunDir, combine
 from jobs.runners import run_job
 from jobs.storage import join, open_file
 from jobs.storage.base import NotOurs
-from jobs.train_epoch import REDUCER, RESIDENT, MRTrainEpoch
+from jobs.train_epoch import RESIDENT, MRTrainEpoch
 from perceptron_core import history, residency
 from perceptron_core.errors import UserError
 from perceptron_core.held_out import HeldOut
+from perceptron_core.learners import ONE_PASS
 from perceptron_core.mixing import FALL_BACK_AFTER, SCALED, add_average, apply, averaged_rows, check_mixing, mixing_now
 from perceptron_core.model import Model
 from perceptron_core.predictor import choose_weights
@@ -46,6 +49,7 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     plan.settings.check()
     history.check(plan.task.features, plan.settings)
     check_mixing(plan.mixing, plan.settings.learner)
+    plan = one_pass.settled(plan)
     # first, so that a mistake in it is found before anything is written
     held_out = HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
     run = RunDir(plan.run_dir)
@@ -87,7 +91,7 @@ class EpochResult(NamedTuple):
     def by_shard(self) -> list[dict[str, Any]]:
         """What makes a straggler visible."""
         return [
-            {"sentences": stats["examples"], "errors": stats["errors"], "seconds": round(end - start, 3)}
+            {"sentences": stats["examples"], "errors": stats.get("errors"), "seconds": round(end - start, 3)}
             for stats, (start, end) in zip(self.stats, self.mappers)
         ]
 
@@ -159,7 +163,8 @@ class _Training:
         mixing = mixing_now(self.plan.mixing, [entry["errors"] for entry in history])
         if mixing != self.plan.mixing and (not history or history[-1].get("mixing") != mixing):
             self.listener.note(f"no fewer errors for {FALL_BACK_AFTER} epochs: {mixing} mixing from now on")
-        job = self._run_job(epoch, history, mixing)
+        once = self.settings.learner in ONE_PASS
+        job = self._run_one_pass() if once else self._run_job(epoch, history, mixing)
         mixed, totals = job.mixed, job.totals()
         weights = before._replace(rows=drop_zeros(apply(before.rows, mixed)))
         average = None
@@ -170,10 +175,10 @@ class _Training:
         entry = {
             "epoch": epoch,
             "sentences": totals["examples"],
-            "errors": totals["errors"],
-            "updates": totals["updates"],
+            "errors": totals.get("errors"),  # who learns in one pass makes no guesses
+            "updates": totals.get("updates"),
             "tokens": totals["tokens"],
-            "wrong_tokens": totals["wrong_tokens"],
+            "wrong_tokens": totals.get("wrong_tokens"),
             "weights": len(relevant(weights.rows, self.settings.min_updates).labels),
             "shuffled": job.shuffled,
             "shards": job.by_shard(),
@@ -191,6 +196,10 @@ class _Training:
         entry.update(job.times(began, time.time(), scored))  # now with the publication, for the history
         self.run.write_history(history)
         return history
+
+    def _run_one_pass(self) -> "EpochResult":
+        learnt = one_pass.learn(self.plan, self.run, self.corpus, self.config, self.listener)
+        return EpochResult(learnt.rows, learnt.stats, learnt.shuffled, learnt.mappers, learnt.reducers)
 
     def _run_job(self, epoch: int, history: Sequence[dict[str, Any]], mixing: str) -> "EpochResult":
         inline = self.plan.cluster.runner == "inline"

@@ -10,6 +10,7 @@ from typing import Any
 from perceptron_core.wire import decode_line, encode_line
 
 ERROR = "error"
+REDUCER = "reducer"  # the record by which a reducer tells of itself
 ERRORS_COUNTER = ("perceptron", "errors")  # how many such records there are, where nobody reads the output
 
 # On Hadoop, a job whose input lists pieces of files has one map task a line, and is given the line alone.

@@ -3,6 +3,7 @@
     config.json                 the task, labels, settings, mixing, shards, seed and data: what decides the weights
     prepared/                   the encoded shards, if the run prepared them itself
     occurrences                 in how many shards the features occur, if the mixing is scaled
+    idf                         the features' inverse document frequencies, if the learner is rocchio
     epoch-0007/weights          the mixed weights after the epoch
     epoch-0007/average          the sum of the epochs' averages, to go on with
     epoch-0007/stats.json       the epoch's counts and those of all epochs before it
@@ -166,6 +167,10 @@ class RunDir:
         """The file `model`: the training's result."""
         with self.storage.new_file(self.file("model")) as path:
             write_model(path, model)
+
+    def write_idf(self, frequencies: Model) -> None:
+        with self.storage.new_file(self.file("idf")) as path:
+            write_model(path, frequencies)
 
     def write_occurrences(self, counts: Model) -> None:
         with self.storage.new_file(self.file("occurrences")) as path:

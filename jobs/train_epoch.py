@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from jobs.job import Job
-from jobs.protocol import ERROR, LineProtocol, error_record, pass_errors_on
+from jobs.protocol import ERROR, REDUCER, LineProtocol, error_record, pass_errors_on
 from perceptron_core import residency
 from perceptron_core.epoch import ShardEpoch
 from perceptron_core.errors import UserError
@@ -31,7 +31,6 @@ from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 
 RESIDENT = "resident"  # the record that stands for a shard which this process has in memory
-REDUCER = "reducer"  # the record by which a reducer tells of itself
 # When a process that is this task's alone was started, by the CPU time that Python and its imports have taken.
 PROCESS_BEGAN = time.time() - time.process_time() if __name__ == "__main__" else None
 STATUS_SECONDS = 30  # Hadoop kills a task that says nothing for ten minutes

@@ -174,6 +174,8 @@ def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
 
 def apply(before: Rows, mixed: Rows) -> Rows:
     """The weights after the epoch: the mixed values where there are any, the old ones elsewhere."""
+    if not len(before.keys):
+        return mixed.with_values(weight=mixed.values["weight"])
     union, (place, mixed_place) = unite([before, mixed])
     weight = np.zeros(len(union.labels), np.float32)
     weight[place] = before.values["weight"]

@@ -5,10 +5,11 @@
     header         msgpack: kind, task, labels, settings, and the name, type, size, place and CRC-32 of every array
     arrays         each at a multiple of 64 bytes
 
-Four kinds of file have this form: `weights` (the last weights; what an epoch ships to its tasks), `average` (the
+Five kinds of file have this form: `weights` (the last weights; what an epoch ships to its tasks), `average` (the
 sum of the epochs' averages, exact, and their number; what a resumed run goes on with), `model` (last and averaged
-weights together; what a user keeps), and `occurrences` (in how many shards features occur; see occurrences.py). None
-holds a time, a host or a path: equal training, equal bytes.
+weights together; what a user keeps), `occurrences` (in how many shards features occur; see occurrences.py), and `idf`
+(inverse document frequencies; see learners/rocchio.py). None holds a time, a host or a path: equal training,
+equal bytes.
 """
 
 import mmap
@@ -29,11 +30,11 @@ ALIGNMENT = 64
 
 
 class Model(NamedTuple):
-    kind: str  # "weights", "average", "model" or "occurrences"
+    kind: str  # "weights", "average", "model", "occurrences" or "idf"
     task: dict[str, Any]  # the task's record
     labels: list[str]
     settings: dict[str, Any]  # what decoding needs to know
-    rows: Rows  # value columns: "weight" (last), "averaged", "sum", or "shards"
+    rows: Rows  # value columns: "weight" (last), "averaged", "sum", "shards", or "idf"
     epochs: int = 0  # how many epochs' averages "sum" adds up
     names: Optional[dict[int, str]] = None  # feature names by key, if they are known
 

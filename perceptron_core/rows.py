@@ -66,6 +66,32 @@ def interleave(parts: Sequence[Rows]) -> Rows:
     return union.rows.with_values(**columns)._replace(counts=add_counts(union.rows.keys, parts))
 
 
+def add_up(parts: Sequence[Rows]) -> Rows:
+    """The sums of the values of several Rows that have the same columns, entry by entry."""
+    union = unite(parts)
+    columns = {}
+    for name, first in parts[0].values.items():
+        columns[name] = np.zeros(len(union.rows.labels), first.dtype)
+        for part, places in zip(parts, union.places):
+            columns[name][places] += part.values[name]
+    return union.rows.with_values(**columns)
+
+
+def to_matrix(rows: Rows, column: str, labels: int) -> np.ndarray:
+    """The values of the column, rows × labels, zero where there is no entry."""
+    matrix = np.zeros((len(rows.keys), labels), rows.values[column].dtype)
+    matrix[rows.entry_rows(), rows.labels] = rows.values[column]
+    return matrix
+
+
+def from_matrix(keys: np.ndarray, matrix: np.ndarray) -> Rows:
+    """Weights ("weight", float32) of these keys for all labels."""
+    order, (size, labels) = np.argsort(keys), matrix.shape
+    weight = matrix[order].astype(np.float32).ravel()
+    numbers = np.tile(np.arange(labels, dtype=np.uint32), size)
+    return Rows(keys[order], np.arange(size + 1, dtype=np.int64) * labels, numbers, {"weight": weight})
+
+
 def add_counts(keys: np.ndarray, parts: Sequence[Rows]) -> Optional[np.ndarray]:
     """For each of the (ascending) keys, which are those of all parts, the sum of its counts; None if nobody counts."""
     counts = np.zeros(len(keys), np.int32)

@@ -13,6 +13,7 @@ from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.growing import GrowingArray
 from perceptron_core.hashing import hash_string, mix_array
 from perceptron_core.kernels import ALL_ONE, DENSE_LABELS, KeyTable, SequenceKernel, WeightRows
+from perceptron_core.learners import ONE_PASS
 from perceptron_core.occurrences import FeatureSteps
 from perceptron_core.rows import Rows, find_keys, from_entries, interleave, select
 from perceptron_core.settings import Settings
@@ -112,6 +113,8 @@ class SequenceModel:
         self.emissions, self.pairs = (WeightRows(size, dense_from, self.min_updates) for _ in range(2))
         if allowed is None:
             allowed = np.ones((size + 2, size), np.uint8)
+        if settings.learner in ONE_PASS:  # it has learnt already: the kernel has no rule for its steps, and needs none
+            settings = settings._replace(learner="perceptron")
         self.kernel = SequenceKernel(size, self.emissions, self.pairs, settings, allowed)
         self.kernel.use_threads(threads)
         self._load_transitions()

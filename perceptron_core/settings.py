@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Optional
 
 from perceptron_core.decoders import DECODERS
 from perceptron_core.errors import UserError
-from perceptron_core.learners import LEARNERS, SET_LEARNERS
+from perceptron_core.learners import LEARNERS, ONE_PASS, SET_LEARNERS
 from perceptron_core.violations import UPDATES
 
 # Settings that came later are recorded only where they are used, so that they change no model that does without.
@@ -37,7 +37,7 @@ class Settings(NamedTuple):
     def check(self) -> "Settings":
         """Itself, or a UserError that says which setting is wrong."""
         for name, value, known in (
-            ("learner", self.learner, LEARNERS),
+            ("learner", self.learner, (*LEARNERS, *ONE_PASS)),
             ("decoder", self.decoder, DECODERS),
             ("update", self.update, UPDATES),
         ):

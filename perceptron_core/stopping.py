@@ -31,6 +31,8 @@ def reason_to_stop(history: Sequence[dict[str, Any]], rule: StopRule) -> Optiona
     if not history:
         return None
     last = history[-1]
+    if last["errors"] is None:
+        return "one pass is all it needs"
     if last["updates"] == 0:
         if last["errors"]:
             return "no wrong sentence moves a weight, so nothing can change any more"

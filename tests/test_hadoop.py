@@ -64,6 +64,17 @@ def test_scaled_mixing_counts_and_ships_its_counts(corpus, on_hdfs, must, tmp_pa
         assert get(f"{run}/{name}") == (tmp_path / "run" / name).read_bytes()
 
 
+@pytest.mark.parametrize("learner", ["naive-bayes", "rocchio"])
+def test_learners_of_one_pass(corpus, must, tmp_path, learner):
+    """Sums of the same bits, whoever adds them; Rocchio's frequencies go through the distributed cache."""
+    train, run = put(corpus / "train.txt", "hdfs:///corpus/once.txt"), f"hdfs:///runs/{learner}"
+    must("train", corpus / "task.yaml", "--train", train, "--run-dir", tmp_path / "run", "--learner", learner)
+    where = ("--run-dir", run, "-r", "hadoop", "--reducers", 2, "--shards", 3)
+    must("train", corpus / "task.yaml", "--train", train, "--learner", learner, *where)
+    for name in ("model", "epoch-0001/weights", *(["idf"] if learner == "rocchio" else [])):
+        assert get(f"{run}/{name}") == (tmp_path / "run" / name).read_bytes()
+
+
 def test_one_reducer_and_local_paths_give_the_same(corpus, inline, must, tmp_path):
     """The corpus and the run directory are local; only the jobs run on the cluster."""
     files = ("--train", corpus / "train.txt", "--dev", corpus / "dev.txt")

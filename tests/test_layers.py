@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 CORE = sorted((ROOT / "perceptron_core").rglob("*.py"))
 JOBS = sorted((ROOT / "jobs").rglob("*.py"))
-JOB_FILES = ["prepare", "train_epoch", "occurrences", "predict", "evaluate", "count", "count_features"]
+JOB_FILES = ["prepare", "train_epoch", "occurrences", "predict", "evaluate", "count", "count_features", "sum_shares"]
 
 # sys.stdlib_module_names is of 3.10; these are the ones that a task's file may want on 3.9
 STANDARD = getattr(

@@ -103,10 +103,11 @@ def _train(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("learning")
     how.add_argument(
         "--learner",
-        choices=("perceptron", "pa", "pa1", "pa2", "mira"),
+        choices=("perceptron", "pa", "pa1", "pa2", "mira", "naive-bayes", "rocchio"),
         default="perceptron",
-        help="structured perceptron (default), passive-aggressive (PA, PA-I, PA-II), or MIRA, which corrects several "
-        "labellings at once",
+        help="structured perceptron (default), passive-aggressive (PA, PA-I, PA-II), MIRA, which corrects several "
+        "labellings at once, or a baseline that counts in one pass and takes every token by itself (naive-bayes, "
+        "rocchio)",
     )
     how.add_argument(
         "--aggressiveness",

@@ -16,8 +16,10 @@ def megabytes(size: int) -> str:
 
 def epoch_line(entry: dict[str, Any], best: Optional[float]) -> str:
     """`epoch  3  errors 398 (4.5 %)  dev F1 89.41+  weights 7,460,262  shuffle 1.3 MB  4.1 s`; + is a new best."""
-    share = 100 * entry["errors"] / max(1, entry["sentences"])
-    parts = [f"epoch {entry['epoch']:3}", f"errors {entry['errors']:,} ({share:.1f} %)"]
+    parts = [f"epoch {entry['epoch']:3}"]
+    if entry["errors"] is not None:
+        share = 100 * entry["errors"] / max(1, entry["sentences"])
+        parts.append(f"errors {entry['errors']:,} ({share:.1f} %)")
     dev = entry.get("dev")
     if dev:
         mark = "+" if best is None or dev["score"] > best else " "

@@ -71,11 +71,9 @@ def strongest_features(model: Model, task: Task, prepared: Prepared) -> dict[str
     Labels with many weights come first: they are those that most is to be told of.
     """
     values = model.rows.values["averaged" if "averaged" in model.rows.values else "weight"]
-    order = np.lexsort((-np.abs(values), model.rows.labels))
     sizes = np.bincount(model.rows.labels, minlength=len(model.labels))
-    ends = np.cumsum(sizes)
     shown = np.argsort(-sizes, kind="stable")[:LABELS].tolist()
-    entries = {label: order[ends[label] - sizes[label] : ends[label]][:FEATURES] for label in shown}
+    entries = {label: _strongest(values, np.flatnonzero(model.rows.labels == label)) for label in shown}
     rows = model.rows.entry_rows()
     wanted = np.unique(rows[np.concatenate([*entries.values(), np.zeros(0, np.int64)])])
     names = find_names(model._replace(rows=select(model.rows, wanted)), task, _beginning(prepared))
@@ -85,6 +83,15 @@ def strongest_features(model: Model, task: Task, prepared: Prepared) -> dict[str
         found = [(int(keys[rows[i]]), float(values[i])) for i in numbers.tolist() if values[i]]
         strongest[model.labels[label]] = [(names.get(key, f"a rare feature ({key:016x})"), w) for key, w in found]
     return {label: features for label, features in strongest.items() if features}
+
+
+def _strongest(values: np.ndarray, entries: np.ndarray) -> np.ndarray:
+    """Those of the entries with the largest values, whatever their sign, strongest first; of equals the first."""
+    strength = np.abs(values[entries])
+    if len(entries) > FEATURES:  # to sort a few of millions, sort a few
+        enough = strength >= np.partition(strength, -FEATURES)[-FEATURES]
+        entries, strength = entries[enough], strength[enough]
+    return entries[np.argsort(-strength, kind="stable")][:FEATURES]
 
 
 def _beginning(prepared: Prepared) -> Prepared:

@@ -1,7 +1,7 @@
 """Learning curves of a training run: as text for the terminal and as a picture that stands by itself.
 
 Both take the run's history, one dictionary an epoch with the keys `epoch`, `errors`, `sentences` and, where a dev set
-was given, `dev`: {"name": "F1", "averaged": 0.893, "last": 0.88}.
+was given, `dev`: {"name": "F1", "averaged": 0.893, "last": 0.88}. `errors` is None for a learner that makes no guesses.
 """
 
 from typing import Any, Optional
@@ -45,12 +45,11 @@ def learning_curve(history: list[Epoch], width: int = 72) -> str:
     return "\n".join([heading, *rows])
 
 
-def _error_columns(history: list[Epoch], errors: list[float], bar_width: int) -> list[str]:
-    most = max(errors) or 1.0
-    return [
-        f"{epoch['epoch']:5d}  {100 * rate:6.2f} %  {_bar(rate / most, bar_width):<{bar_width}}"
-        for epoch, rate in zip(history, errors)
-    ]
+def _error_columns(history: list[Epoch], errors: list[Optional[float]], bar_width: int) -> list[str]:
+    most = max((rate for rate in errors if rate is not None), default=0.0) or 1.0
+    shown = ["–" if rate is None else f"{100 * rate:.2f} %" for rate in errors]
+    bars = [_bar((rate or 0.0) / most, bar_width) for rate in errors]
+    return [f"{epoch['epoch']:5d}  {rate:>8}  {bar:<{bar_width}}" for epoch, rate, bar in zip(history, shown, bars)]
 
 
 def _bar(share: float, width: int) -> str:
@@ -58,7 +57,9 @@ def _bar(share: float, width: int) -> str:
     return ("█" * whole + EIGHTHS[eighths]).rstrip()
 
 
-def error_rate(epoch: Epoch) -> float:
+def error_rate(epoch: Epoch) -> Optional[float]:
+    if epoch["errors"] is None:
+        return None
     return epoch["errors"] / epoch["sentences"] if epoch["sentences"] else 0.0
 
 
@@ -94,7 +95,8 @@ text { font: 12px Helvetica, Arial, sans-serif; fill: #444 }
 
 
 def error_line(history: list[Epoch], name: str = "errors", colour: int = 2) -> Line:
-    return Line(name, [(epoch["epoch"], 100 * error_rate(epoch)) for epoch in history], colour)
+    rates = [(epoch["epoch"], error_rate(epoch)) for epoch in history]
+    return Line(name, [(x, 100 * rate) for x, rate in rates if rate is not None], colour)
 
 
 def dev_lines(history: list[Epoch], prefix: str = "", colour: int = 1) -> list[Line]:
@@ -111,8 +113,9 @@ def dev_lines(history: list[Epoch], prefix: str = "", colour: int = 1) -> list[L
 def learning_curve_svg(history: list[Epoch], title: str) -> str:
     """The same run as a line chart, in SVG."""
     panels = []
-    if history:
-        panels.append(("training errors, % of sentences", line_chart([error_line(history)], PERCENT)))
+    errors = error_line(history)
+    if errors.points:
+        panels.append(("training errors, % of sentences", line_chart([errors], PERCENT)))
     dev = dev_lines(history)
     if dev:
         names = " and ".join(f"{line.name} (dashed)" if line.dashed else line.name for line in dev)

@@ -27,6 +27,12 @@ from jobs.report.text import (
 )
 
 COLOURS = 8
+LEARNERS = {
+    "perceptron": "perceptron",
+    "mira": "MIRA learner",
+    "naive-bayes": "naive Bayes learner",
+    "rocchio": "Rocchio learner",
+}
 # Nothing is fetched and nothing is run, whatever stands in the data.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 ICON = (
@@ -76,7 +82,10 @@ def _headline(run: RunContent) -> tuple[str, str]:
     best = _best(run)
     if best is None:
         last = run.history[-1]
-        return f"{100 * error_rate(last):.1f} %", f"of the training {run.examples} wrong in epoch {last['epoch']}"
+        rate = error_rate(last)
+        if rate is None:
+            return count(last["weights"]), f"weights from one pass over {count(last['sentences'])} {run.examples}"
+        return f"{100 * rate:.1f} %", f"of the training {run.examples} wrong in epoch {last['epoch']}"
     series, score = best
     return f"{100 * score:.2f}", f"{dev_name(run.history)} on dev, {series} weights of epoch {run.chosen_epoch}"
 
@@ -96,9 +105,7 @@ def _summary(run: RunContent) -> str:
     how = config["settings"]
     shards = len(config["chosen_shards"])
     split = f"on {shards} shards, mixed by “{config['mixing']}”" if shards > 1 else "serially"
-    learner = {"perceptron": "perceptron", "mira": "MIRA learner"}.get(
-        how["learner"], f"passive-aggressive learner ({how['learner']})"
-    )
+    learner = LEARNERS.get(how["learner"], f"passive-aggressive learner ({how['learner']})")
     what = f"“{config['task']['predict']}” ({counted(len(config['labels']), 'label')})"
     text = f"Predicts {what} by a {learner}"
     if run.examples == "sentences":
@@ -122,7 +129,9 @@ def final_figures(run: RunContent) -> dict[str, str]:
             if epoch["epoch"] == run.chosen_epoch and score is not None:
                 figures[f"{dev_name(run.history)}, {series}"] = f"{100 * score:.2f}"
     figures["chosen epoch"] = f"{run.chosen_epoch} of {last['epoch']}"
-    figures["training errors"] = percent(100 * error_rate(last))
+    rate = error_rate(last)
+    if rate is not None:
+        figures["training errors"] = percent(100 * rate)
     if "weights" in last:
         figures["weights"] = count(last["weights"])
     if all("shuffled" in epoch for epoch in run.history):

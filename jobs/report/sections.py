@@ -1,7 +1,7 @@
 """One run, section by section. Every section is "" where the run has nothing to tell of it."""
 
 from statistics import median
-from typing import Any
+from typing import Any, Optional
 
 from jobs.phases import PHASES
 from jobs.report.charts import Dot, Line, Part, dot_chart, line_chart, stacked_bars
@@ -45,12 +45,10 @@ def learning(run: RunContent) -> Html:
     note = f"best in epoch {run.chosen_epoch}" if dev else ""
     figures = [
         figure(f"{capital(dev_name(history))} on dev", line_chart(dev, SCORE, False), dev, note, "main") if dev else "",
-        figure(
-            "Training errors", line_chart([error_line(history)], PERCENT), note=f"% of {run.examples}", style="main"
-        ),
         *(
-            figure(title, line_chart([line], unit), note=note)
+            figure(title, line_chart([line], unit), note=note, style="main" if unit is PERCENT else "")
             for title, note, line, unit in (
+                ("Training errors", f"% of {run.examples}", error_line(history), PERCENT),
                 ("Weights", "that are not zero", quantity(history, "weights", 3), COUNT),
                 ("Shuffle", "from mappers to reducers", quantity(history, "shuffled", 5), BYTES),
             )
@@ -93,8 +91,10 @@ def shards(run: RunContent) -> Html:
             for where, s in of
         ]
         wrong[epoch["epoch"]] = [
-            Dot(100 * error_rate(s), f"{where}: {count(s['errors'])} of {count(s['sentences'])} {run.examples}")
+            Dot(100 * rate, f"{where}: {count(s['errors'])} of {count(s['sentences'])} {run.examples}")
             for where, s in of
+            for rate in [error_rate(s)]
+            if rate is not None
         ]
     slowest = sum(max(shard["seconds"] for shard in epoch["shards"]) for epoch in told)
     usual = sum(median(shard["seconds"] for shard in epoch["shards"]) for epoch in told)
@@ -108,7 +108,9 @@ def shards(run: RunContent) -> Html:
         ),
         figure(
             "Errors of the shards", dot_chart(wrong, PERCENT, 2), note=f"% of the shard's {run.examples}", style="main"
-        ),
+        )
+        if all(wrong.values())
+        else "",
     ]
     return section("Shards", element("div", joined(figures), "figures"), _slowest_shards(run, told), lead=lead)
 
@@ -124,12 +126,16 @@ def _slowest_shards(run: RunContent, told: list[dict[str, Any]]) -> Html:
             f"shard {numbers[i]}",
             Html(f"{bar(total[i] / most)} {seconds(total[i])}"),
             count(last[i]["sentences"]),
-            percent(100 * error_rate(last[i])),
+            _share(error_rate(last[i])),
         )
         for i in order
     ]
     wrong = f"errors in epoch {told[-1]['epoch']}"
     return table(("slowest shards", "seconds in all", f"{run.examples} an epoch", wrong), rows, "numbers")
+
+
+def _share(rate: Optional[float]) -> str:
+    return "" if rate is None else percent(100 * rate)
 
 
 def mistakes(run: RunContent) -> Html:
@@ -209,8 +215,8 @@ def epochs(run: RunContent) -> Html:
         rows.append(
             [
                 str(epoch["epoch"]),
-                count(epoch["errors"]),
-                percent(100 * error_rate(epoch)),
+                "" if epoch["errors"] is None else count(epoch["errors"]),
+                _share(error_rate(epoch)),
                 *("" if score is None else f"{100 * score:.2f}" for score in scores),
                 count(epoch["weights"]) if "weights" in epoch else "",
                 megabytes(epoch["shuffled"]) if "shuffled" in epoch else "",

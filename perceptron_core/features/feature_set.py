@@ -89,6 +89,10 @@ class FeatureSet:
         self.bigrams = self.program(self.bigram_templates)
         self.history = self.program(self.history_templates)
 
+    def constant_keys(self) -> list[int]:
+        """The keys of the features that every token has, such as the bias."""
+        return [template_seed(template) for template in self.unigram_templates if not template.parts]
+
     def program(self, templates: Sequence[Template]) -> Program:
         """Some of the templates, as the kernel takes them; where they have labels, these are one more column."""
         parts = [(template.style, part) for template in templates for part in template.parts]

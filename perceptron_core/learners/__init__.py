@@ -1,6 +1,8 @@
 """Learners: given a violated constraint's (loss, margin, ‖Δ‖²), how far to move along Δ. They know no structure.
 
-Of several constraints at once (a minibatch, or the k best of a sentence): how far along each of their Δ."""
+Of several constraints at once (a minibatch, or the k best of a sentence): how far along each of their Δ. Those in
+ONE_PASS know no constraints: they count (see perceptron_core/sums.py).
+"""
 
 from collections.abc import Sequence
 from typing import Callable
@@ -21,3 +23,4 @@ SET_LEARNERS: dict[str, Callable[[Sequence[Constraint], float], list[float]]] = 
     "perceptron": perceptron_set,
     "mira": mira_set,
 }
+ONE_PASS = ("naive-bayes", "rocchio")

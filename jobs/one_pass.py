@@ -1,0 +1,117 @@
+"""The driver's part in learners that need one pass: which jobs they take, and weights from what these have summed.
+
+    naive-bayes   MRSumShares  →  weights
+    rocchio       MRSumShares  →  inverse document frequencies, kept in the run directory
+                  MRSumShares, with these in the distributed cache  →  weights
+
+The shards' sums are the same for any number of shards, so there is nothing to mix, and no second epoch.
+"""
+
+from typing import Any, NamedTuple
+
+from jobs.phases import Span
+from jobs.plan import Listener, TrainingPlan
+from jobs.prepared import Prepared, blaming_damage
+from jobs.protocol import REDUCER
+from jobs.run_dir import RunDir, fetch_model
+from jobs.runners import run_job
+from jobs.sum_shares import COUNTS, FREQUENCIES, VECTORS, MRSumShares
+from perceptron_core.errors import UserError
+from perceptron_core.learners import ONE_PASS
+from perceptron_core.model import Model
+from perceptron_core.one_pass import DocumentFrequencies, NaiveBayes, Rocchio
+from perceptron_core.rows import Rows, concatenate, from_record
+from perceptron_core.settings import Settings
+
+SHARE_BYTES = 24  # of a feature's sum for one label in the shuffle, at most
+RANGE_BYTES = 64 << 20  # of what one reducer should sum up
+SUMMED = "sum"  # how the shards become one: as no mixing strategy does
+# The settings that a learner of one pass either has a use for, or is not harmed by.
+FREE = ("learner", "decoder", "beam", "aggressiveness", "average", "transitions", "start_stop")
+
+
+class Pass(NamedTuple):
+    """What a job has put out."""
+
+    rows: Rows
+    instances: Any  # of each label
+    stats: list[dict[str, int]]  # of each shard
+    shuffled: int  # bytes
+    mappers: list[Span]
+    reducers: list[Span]
+
+
+def settled(plan: TrainingPlan) -> TrainingPlan:
+    """The plan as a learner of one pass takes it; refuses what only many updates have a use for."""
+    learner = plan.settings.learner
+    if learner not in ONE_PASS:
+        return plan
+    known = Settings()._asdict()
+    given = [name for name, value in plan.settings._asdict().items() if name not in FREE and value != known[name]]
+    given += ["mixing"] if plan.mixing != TrainingPlan._field_defaults["mixing"] else []
+    given += ["init_model"] if plan.init_model else []
+    given += ["patience"] if plan.stop.patience else []
+    if given:
+        option = given[0].replace("_", "-")
+        raise UserError(f"{option}: {learner} counts once and updates nothing; leave out --{option}")
+    return plan._replace(settings=plan.settings._replace(average=False), mixing=SUMMED)
+
+
+def learn(plan: TrainingPlan, run: RunDir, corpus: Prepared, config: dict[str, Any], listener: Listener) -> Pass:
+    """The weights, and what the jobs tell of themselves."""
+    jobs = _Jobs(plan, run, corpus, config)
+    if plan.task.record["transitions"] or plan.task.features.bigram_templates:
+        listener.note(f"{plan.settings.learner} takes every token by itself: label pairs have no part in it")
+    listener.step(f"count for {plan.settings.learner}", 0)
+    if plan.settings.learner == COUNTS:
+        counted = jobs.sum(COUNTS)
+        constants = plan.task.features.constant_keys()
+        return counted._replace(rows=NaiveBayes(constants).weights(counted.rows, counted.instances))
+    Rocchio.check_size(sum(corpus.shards[shard]["tokens"] for shard in config["chosen_shards"]))
+    first = None
+    if not run.storage.exists(run.file("idf")):
+        first = jobs.sum(FREQUENCIES)
+        rows = DocumentFrequencies().idf(first.rows, first.instances)
+        run.write_idf(Model("idf", config["task"], config["labels"], config["settings"], rows))
+    second = jobs.sum(VECTORS, "--idf", plan.cluster.file(run.file("idf")))
+    idf = fetch_model(run.file("idf")).rows
+    learnt = second._replace(rows=Rocchio(idf).weights(second.rows, second.instances))
+    if first is None:
+        return learnt
+    return learnt._replace(  # the second job's tasks come first, because shards are told of by them
+        shuffled=first.shuffled + second.shuffled,
+        mappers=second.mappers + first.mappers,
+        reducers=second.reducers + first.reducers,
+    )
+
+
+class _Jobs(NamedTuple):
+    plan: TrainingPlan
+    run: RunDir
+    corpus: Prepared
+    config: dict[str, Any]
+
+    def sum(self, what: str, *options: str) -> Pass:
+        """Run MRSumShares on the run's shards."""
+        cluster, chosen = self.plan.cluster, self.config["chosen_shards"]
+        # There are no more sums than every template gives for every token; how many are distinct is not known yet.
+        most = sum(self.corpus.shards[shard]["tokens"] for shard in chosen) * len(self.plan.task.features.templates)
+        ranges = cluster.reducers or max(1, -(-most * SHARE_BYTES // RANGE_BYTES))
+        arguments = ["--config", cluster.file(self.run.file("config.json"))]
+        arguments += ["--what", what, "--ranges", str(ranges), *options]
+        if self.corpus.kept_path():
+            arguments += ["--kept", cluster.file(self.corpus.kept_path())]
+        inputs = [cluster.file(self.corpus.path(shard)) for shard in chosen]
+        with blaming_damage(self.corpus):
+            output = list(run_job(MRSumShares, cluster, arguments, inputs))
+        ended = [record for key, record in output if key == REDUCER]
+        summed = [record for _, record in sorted((pair for pair in output if pair[0] != REDUCER), key=lambda p: p[0])]
+        assert len(summed) == ranges, "ranges of the sums are missing"
+        return Pass(
+            concatenate([from_record(record["rows"]) for record in summed]),
+            summed[0]["instances"],
+            summed[0]["stats"],
+            sum(record["shuffled"] for record in ended),
+            summed[0]["worked"],
+            [record["worked"] for record in ended],
+        )
