@@ -69,14 +69,14 @@ def test_chunking(score: Scorer, data: Path) -> None:
     folder = data / "conll2000"
     result = score("chunking", folder / "train.txt.gz", folder / "test.txt.gz", 10)
     assert (result["sentences"], result["gold"]) == (2012, 23852)
-    assert result["f1"] >= 0.933
+    assert result["f1"] >= 0.937
 
 
 @pytest.mark.parametrize(
     ("options", "floor"),
     [
-        pytest.param(["--shards", 1], 0.892, id="serial"),
-        pytest.param(["--shards", 10, "--mixing", "row"], 0.885, id="10 shards"),
+        pytest.param(["--shards", 1], 0.900, id="serial"),
+        pytest.param(["--shards", 10, "--mixing", "row"], 0.898, id="10 shards"),
     ],
 )
 def test_named_entities(options: list, floor: float, score: Scorer, data: Path) -> None:
@@ -93,7 +93,7 @@ def test_universal_tags(score: Scorer, data: Path) -> None:
     folder = data / "ewt"
     result = score("upos", folder / "train.conllu.gz", folder / "dev.conllu.gz", 10)
     assert result["sentences"] == 2001
-    assert result["accuracy"] >= 0.942
+    assert result["accuracy"] >= 0.949
 
 
 def test_tags_of_a_large_tag_set(score: Scorer, data: Path, tmp_path: Path) -> None:
