@@ -6,8 +6,10 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Callable, NamedTuple
@@ -165,6 +167,30 @@ def contents() -> Callable[[Path], dict[str, bytes]]:
         return {names[p] + "/" * p.is_dir(): b"" if p.is_dir() else p.read_bytes() for p in paths}
 
     return read
+
+
+@pytest.fixture
+def train_until(corpus: Path, tmp_path: Path) -> Callable[..., None]:
+    """Train in a process of its own, -r local, and kill it when a file appears: train_until(run, "idf", options...)."""
+
+    def run(run_dir: Path, appears: str, *options: object) -> None:
+        scratch = tmp_path / "scratch"
+        scratch.mkdir()
+        arguments = ["train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run_dir, *options]
+        # Not in the repository's folder, whose packages would stand in for the installed ones.
+        with subprocess.Popen(
+            [sys.executable, "-m", "jobs.cli.main", *map(str, arguments), "-r", "local"],
+            stdout=subprocess.DEVNULL,
+            cwd=corpus,
+            env={**os.environ, "TMPDIR": str(scratch)},
+        ) as process:
+            while not (run_dir / appears).exists():
+                assert process.poll() is None
+                time.sleep(0.001)
+            process.kill()  # its tasks end by themselves
+            assert process.wait() == -signal.SIGKILL
+
+    return run
 
 
 class Hadoop(NamedTuple):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from perceptron_core.decoders import DECODERS, Scores, trace
 from perceptron_core.decoders.beam import beam_search
 from perceptron_core.decoders.greedy import greedy
+from perceptron_core.decoders.k_best import k_best
 from perceptron_core.decoders.lattice import NEVER
 from perceptron_core.decoders.viterbi import viterbi
 from perceptron_core.violations import UPDATES, early, max_violation, standard
@@ -234,3 +235,40 @@ def test_early_update_where_the_gold_is_lost_late() -> None:
     gold = (2, 2)
     assert early(scores, beam_search(scores, 2), gold, gold_prefix_scores(scores, gold)) == 2
     assert early(scores, beam_search(scores, 1), gold, gold_prefix_scores(scores, gold)) == 1
+
+
+# ---------------------------------------------------------------- the k best
+
+
+def ranked(scores: Scores, alpha: np.ndarray, length: int) -> list[Labels]:
+    """All sequences through states that the search kept, best first; of equals the lowest last label, and so on."""
+    everything = itertools.product(range(alpha.shape[1]), repeat=length)
+    kept = [labels for labels in everything if all(alpha[t, c] > NEVER for t, c in enumerate(labels))]
+    possible = [labels for labels in kept if prefix_score(scores, labels) > NEVER]
+    return sorted(possible, key=lambda labels: (-prefix_score(scores, labels), labels[::-1]))
+
+
+@settings(max_examples=200)
+@given(random_scores(), st.integers(1, 30))
+def test_the_k_best_are_the_first_of_all_in_order(scores: Scores, k: int) -> None:
+    alpha = viterbi(scores)
+    found = k_best(scores, alpha, len(alpha), k)
+    assert [labels for _, labels in found] == ranked(scores, alpha, len(alpha))[:k]
+    assert [float(value) for value, _ in found] == [prefix_score(scores, labels) for _, labels in found]
+
+
+@given(random_scores(), st.integers(1, 4), st.integers(1, 30), st.integers(1, 4))
+def test_the_k_best_of_a_beam_and_of_a_prefix(scores: Scores, width: int, k: int, prefix: int) -> None:
+    alpha = beam_search(scores, width)
+    length = min(prefix, len(alpha))
+    assert [labels for _, labels in k_best(scores, alpha, length, k)] == ranked(scores, alpha, length)[:k]
+
+
+@given(random_scores(), st.sampled_from(list(DECODERS)))
+def test_the_first_of_the_k_best_is_the_decoders(scores: Scores, decoder: str) -> None:
+    alpha = DECODERS[decoder](scores, 2)
+    found = k_best(scores, alpha, len(alpha), 3)
+    if found:
+        assert list(found[0].labels) == trace(scores, alpha, len(alpha))
+    if decoder == "greedy":
+        assert len(found) <= 1

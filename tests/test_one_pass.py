@@ -5,10 +5,8 @@ import math
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
-import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -300,25 +298,12 @@ def test_both_kernels_count_the_same(learnt: Path, corpus: Path, learner: str, t
 
 @pytest.mark.parametrize("appears", ["config.json", "epoch-0000", "idf", "epoch-0001"])
 def test_a_killed_run_ends_with_the_same_bytes(
-    train: Any, contents: Any, corpus: Path, tmp_path: Path, appears: str
+    train: Any, train_until: Any, contents: Any, tmp_path: Path, appears: str
 ) -> None:
     options = ("--learner", "rocchio", "--shards", 3)
     train(tmp_path / "undisturbed", *options)
-    run, scratch = tmp_path / "run", tmp_path / "scratch"
-    scratch.mkdir()
-    arguments = ["train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run, *options]
-    # Not in the repository's folder, whose packages would stand in for the installed ones.
-    with subprocess.Popen(
-        [sys.executable, "-m", "jobs.cli.main", *map(str, arguments), "-r", "local"],
-        stdout=subprocess.DEVNULL,
-        cwd=corpus,
-        env={**os.environ, "TMPDIR": str(scratch)},
-    ) as process:
-        while not (run / appears).exists():
-            assert process.poll() is None
-            time.sleep(0.001)
-        process.kill()  # its tasks end by themselves
-        assert process.wait() == -signal.SIGKILL
+    run = tmp_path / "run"
+    train_until(run, appears, *options)
     before = os.stat(run / "idf").st_ino if (run / "idf").exists() else None
     train(run, *options)
     assert before in (None, os.stat(run / "idf").st_ino)  # what was counted is not counted again

@@ -5,10 +5,6 @@ import itertools
 import os
 import random
 import re
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -246,23 +242,10 @@ def test_a_run_that_goes_on_does_not_count_again(counted: Path, train: Any, cont
 
 @pytest.mark.parametrize("appears", ["config.json", "epoch-0000", "occurrences", "epoch-0001"])
 def test_a_killed_run_ends_with_the_same_bytes(
-    counted: Path, corpus: Path, train: Any, contents: Any, tmp_path: Path, appears: str
+    counted: Path, train: Any, train_until: Any, contents: Any, tmp_path: Path, appears: str
 ) -> None:
-    run, scratch = tmp_path / "run", tmp_path / "scratch"
-    scratch.mkdir()
-    arguments = ["train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run, *OPTIONS]
-    # Not in the repository's folder, whose packages would stand in for the installed ones.
-    with subprocess.Popen(
-        [sys.executable, "-m", "jobs.cli.main", *map(str, arguments), "-r", "local"],
-        stdout=subprocess.DEVNULL,
-        cwd=corpus,
-        env={**os.environ, "TMPDIR": str(scratch)},
-    ) as process:
-        while not (run / appears).exists():
-            assert process.poll() is None
-            time.sleep(0.001)
-        process.kill()  # its tasks end by themselves
-        assert process.wait() == -signal.SIGKILL
+    run = tmp_path / "run"
+    train_until(run, appears, *OPTIONS)
     train(run, *OPTIONS)
     assert deciding(contents(run)) == deciding(contents(counted))
 
