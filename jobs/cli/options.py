@@ -5,7 +5,7 @@ from typing import Any, Callable, NamedTuple
 
 from perceptron_core import __version__
 
-READY_TASKS = ("pos", "upos", "chunking", "ner", "text", "svmlight")
+READY_TASKS = ("pos", "upos", "chunking", "chunking-tokens", "ner", "text", "svmlight")
 READY_EXPERIMENTS = (
     "ner-strategies",
     "ner-curves",
@@ -16,6 +16,10 @@ READY_EXPERIMENTS = (
     "strategies",
     "carry-over",
     "on-itself",
+    "sparse",
+    "minibatch",
+    "processors",
+    "baselines",
 )
 RUNNERS = ("inline", "local", "hadoop", "emr")
 

@@ -7,7 +7,9 @@ Shards stay in memory after the first epoch, as they do in the process that was 
 """
 
 from itertools import accumulate
-from typing import Any
+from typing import Any, Optional
+
+from jobs.experiment.team import Team
 
 MIXING_PHASES = ("shuffle", "reduce", "publish")
 CAPTION = (
@@ -22,13 +24,15 @@ def mixing_seconds(epoch: Epoch) -> float:
     return sum(epoch["phases"][phase] for phase in MIXING_PHASES)
 
 
-def epoch_seconds(epoch: Epoch) -> float:
-    return max(shard["seconds"] for shard in epoch["shards"]) + mixing_seconds(epoch)
+def training_seconds(epoch: Epoch, team: Optional[Team] = None) -> float:
+    """Until the slowest shard is done, and with a team of processors, until it is."""
+    slowest = max(shard["seconds"] for shard in epoch["shards"])
+    return team.instead_of(slowest) if team else slowest
 
 
-def seconds_until(history: list[Epoch]) -> list[float]:
+def seconds_until(history: list[Epoch], team: Optional[Team] = None) -> list[float]:
     """What the clock shows after each epoch."""
-    return list(accumulate(map(epoch_seconds, history)))
+    return list(accumulate(training_seconds(epoch, team) + mixing_seconds(epoch) for epoch in history))
 
 
 def inputs(history: list[Epoch]) -> list[dict[str, Any]]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jobs.experiment.cell import Cell, Corpus
 from jobs.experiment.deals import DEALS
-from jobs.experiment.definition import Cell, Corpus
+from jobs.experiment.makers import MAKERS
 from jobs.prepared import MANIFEST, VERSION, check_files, data_identity, read_prepared, with_shards, write_shard_file
 from jobs.storage import open_file, storage_of
 from perceptron_core.atomic import written_atomically
@@ -23,9 +24,21 @@ def _read(task: Task, files: Sequence[str], keep_text: bool = False) -> list[Sen
     return [s for path in files for s in task.read(path, "required", keep_text=keep_text, opener=open_file) if s.labels]
 
 
+def make(corpus: Corpus, folder: str) -> Corpus:
+    """The corpus with the files that are made of its own, where it is one that is made."""
+    check_files([*corpus.train, *corpus.dev])
+    if not corpus.make:
+        return corpus
+    made = {}
+    for part, paths in (("train", corpus.train), ("dev", corpus.dev)):
+        made[part] = os.path.join(folder, f"{corpus.name}-{part}.txt")
+        with written_atomically(made[part]) as file:
+            file.writelines(line.encode() for path in paths for line in MAKERS[corpus.make](path))
+    return corpus._replace(train=(made["train"],), dev=(made["dev"],))
+
+
 def cut(corpus: Corpus, task: Task, folder: str) -> list[str]:
     """The corpus' training files; with a limit, one file of every n-th sentence, a bit of all that the corpus has."""
-    check_files([*corpus.train, *corpus.dev])
     if not corpus.limit:
         return list(corpus.train)
     path = os.path.join(folder, f"{corpus.name}.txt")

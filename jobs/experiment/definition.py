@@ -2,85 +2,40 @@
 
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn, Optional
 
 import yaml
 
 from jobs.cli.main import find_task
 from jobs.cli.options import READY_EXPERIMENTS, READY_TASKS, as_arguments, make_parsers, option_names
+from jobs.experiment.cell import Axes, Cell, Corpus, as_list, without
 from jobs.experiment.deals import DEALS, SHUFFLED
+from jobs.experiment.makers import MAKERS
 from jobs.experiment.results import CURVES, MEASURES
 from perceptron_core.errors import InputError
 
 KEYS = {
     "title": str,
     "source": str,  # the paper, and its table or figure
-    "corpora": dict,  # name → task, train, dev, limit
+    "corpora": dict,  # name → task, train, dev, limit, make
     "seeds": list,
     "full_seeds": list,  # with --full
     "options": dict,  # of `perceptron train`, for every run
     "runs": dict,  # name → options, or lists of them, which are multiplied out
     "baseline": str,  # the run that efficiency and speed-up are measured against, drawn in every panel
     "table": dict,
-    "figure": dict,
+    "figure": object,  # a dict, or a list of them, whose panels stand in one chart
     "papers": dict,  # name of the paper → row of the table → measure → number
 }
-CORPUS_KEYS = ("task", "train", "dev", "limit")
-X_AXES = ("epoch", "seconds", "shards")
+CORPUS_KEYS = ("task", "train", "dev", "limit", "make")
+CURVE_AXES = ("epoch", "seconds")  # x that a run has many of; of any other axis it has one
 
 # What the grid itself sees to; every other option of `perceptron train` may be given in a run.
 DATA_OPTIONS = {"train", "prepared", "dev", "run_dir", "init_model", "seed"}
+OF_THE_GRID = ("corpus", "deal", "processors")
 RUNNER_OPTIONS = {"runner", "property", "conf", "cluster_id", "reducers", "quiet"}
 NOT_IN_RUNS = DATA_OPTIONS | RUNNER_OPTIONS | {"average"}  # a run shows both, its last and its averaged weights
-
-Axes = dict[str, Any]
-
-
-class Corpus(NamedTuple):
-    name: str  # with the limit in it: a part of a corpus is another corpus
-    task: str
-    train: tuple[str, ...]
-    dev: tuple[str, ...]
-    limit: Optional[int]  # sentences
-
-
-class Cell(NamedTuple):
-    """One training."""
-
-    run: str  # its name in tables and figures
-    group: str  # its name in the file, with {option} in it
-    corpus: Corpus
-    deal: str
-    options: Axes  # of `perceptron train`, shards and seed among them
-
-    @property
-    def axes(self) -> Axes:
-        """All by which a table's row or a figure's panel may be chosen."""
-        return {"run": self.run, "corpus": self.corpus.name, "deal": self.deal, **self.options}
-
-    def place(self, table: dict[str, Any]) -> tuple[tuple, Any]:
-        """Its row and column in a table."""
-        return tuple(self.axes.get(name) for name in as_list(table["rows"])), self.axes.get(table.get("columns"))
-
-    @property
-    def prepared_name(self) -> str:
-        """Of the prepared corpus, which all cells share that differ only in how they learn and mix."""
-        return "_".join([*self._dealt(), *_spelt(self.options, "shards", "seed")])
-
-    @property
-    def name(self) -> str:
-        """Of its run directory: all that it is asked for, so that another request is another run."""
-        learning = sorted(set(self.asked) - {"shards", "seed"})
-        return "_".join([*self._dealt(), *_spelt(self.options, "shards", *learning, "seed")])
-
-    @property
-    def asked(self) -> Axes:
-        """The options that matter: one shard alone has nothing to mix, so all strategies share that run."""
-        return _without(self.options, "mixing") if self.options["shards"] == 1 else self.options
-
-    def _dealt(self) -> list[str]:
-        return [self.corpus.name, *([] if self.deal == SHUFFLED else [self.deal])]
 
 
 class Experiment(NamedTuple):
@@ -88,15 +43,6 @@ class Experiment(NamedTuple):
     path: str
     content: dict[str, Any]
     cells: list[Cell]
-
-
-def _spelt(options: Axes, *names: str) -> Iterator[str]:
-    for name in names:
-        flag, value = name.replace("_", "-"), options[name]
-        if isinstance(value, bool):
-            yield flag if value else f"no-{flag}"
-        else:
-            yield f"{flag}-{value}"
 
 
 def find_experiment(name: str) -> str:
@@ -131,8 +77,9 @@ def _load(path: str) -> dict[str, Any]:
     return content
 
 
-def as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+def names_of_row(row: tuple) -> list[str]:
+    """What a row of the table may be called: by its first value, its first two, …"""
+    return [", ".join(map(str, row[: count + 1])) for count in range(len(row))]
 
 
 class _Reader:
@@ -183,7 +130,9 @@ class _Reader:
             train, dev = (
                 tuple(os.path.join(data or "", path) for path in as_list(given[key])) for key in ("train", "dev")
             )
-            found[name] = Corpus(f"{name}-{limit}" if limit else name, find_task(task), train, dev, limit)
+            self.known(f"corpora: {name}: make", [given["make"]] if "make" in given else [], list(MAKERS))
+            full_name = f"{name}-{limit}" if limit else name
+            found[name] = Corpus(full_name, find_task(task), train, dev, limit, given.get("make"))
         return found
 
     def _beside(self, path: str) -> str:
@@ -192,7 +141,7 @@ class _Reader:
     def cells(self, corpora: dict[str, Corpus], seeds: Sequence[int]) -> list[Cell]:
         parser = make_parsers().commands["train"]
         parser.error = self.refuse  # type: ignore[method-assign]
-        allowed = sorted({"corpus", "deal"} | (option_names("train") - NOT_IN_RUNS))
+        allowed = sorted({*OF_THE_GRID, *option_names("train")} - NOT_IN_RUNS)
         cells = []
         for group, given in self.content["runs"].items():
             given = {
@@ -204,39 +153,51 @@ class _Reader:
             self.known(f"runs: {group}: deal", as_list(lists["deal"]), [SHUFFLED, *DEALS])
             for values in itertools.product(*map(as_list, lists.values()), seeds):
                 options = dict(zip([*lists, "seed"], values))
-                parser.parse_args(["task", *as_arguments(_without(options, "corpus", "deal"))])
+                parser.parse_args(["task", *as_arguments(without(options, *OF_THE_GRID))])
                 cells.append(self._cell(group, options, corpora))
         return cells
 
     def _cell(self, group: str, options: Axes, corpora: dict[str, Corpus]) -> Cell:
         corpus, deal = corpora[options["corpus"]], options["deal"]
         try:
-            run = group.format(**{**options, "corpus": corpus.name})
+            hyphened = {name.replace("_", "-"): value for name, value in options.items()}
+            run = group.format(**{**options, **hyphened, "corpus": corpus.name})
         except (KeyError, IndexError, ValueError) as error:
             self.refuse(f"runs: {group}: what stands in braces has to be an option of the run ({error} is none)")
-        return Cell(run, group, corpus, deal, _without(options, "corpus", "deal"))
+        processors, one_process = options.get("processors"), options["shards"] * options.get("threads", 1) == 1
+        if processors and not (one_process and options.get("minibatch", 1) > 1):
+            self.refuse(f"runs: {group}: `processors` decode a minibatch; give one, and neither shards nor threads")
+        return Cell(run, group, corpus, deal, without(options, *OF_THE_GRID), processors)
 
     def check_views(self, cells: Sequence[Cell]) -> None:
         """Refuse a table or a figure of something that is not there."""
         axes = sorted({name for cell in cells for name in cell.axes} - {"seed"})
-        table, figure = self.content.get("table", {}), self.content.get("figure", {})
+        table = self.content.get("table", {})
         self.known("table", list(table), ("rows", "columns", "values"))
-        self.known("figure", list(figure), ("x", "y", "panels"))
         if table:
             self.known("table: rows", as_list(table.get("rows")), axes)
             self.known("table: columns", [table["columns"]] if "columns" in table else [], axes)
             self.known("table: values", as_list(table.get("values")), list(MEASURES))
             self.check_places(table, cells)
-        if figure:
-            self.known("figure: x", [figure.get("x")], X_AXES)
-            self.known("figure: y", as_list(figure.get("y")), list(MEASURES if figure["x"] == "shards" else CURVES))
-            self.known("figure: panels", [figure["panels"]] if "panels" in figure else [], axes)
-        row_names = sorted({str(cell.axes.get(as_list(table.get("rows"))[0])) for cell in cells})
+        for figure in as_list(self.content.get("figure", [])):
+            self.check_figure(self.mapping("figure", figure), cells, axes)
+        row_names = (
+            list(dict.fromkeys(name for cell in cells for name in names_of_row(cell.place(table)[0]))) if table else []
+        )
         for paper, rows in self.content.get("papers", {}).items():
             self.known(f"papers: {paper}", list(self.mapping(f"papers: {paper}", rows)), row_names)
             for row, numbers in rows.items():
                 where = f"papers: {paper}: {row}"
                 self.known(where, list(self.mapping(where, numbers)), as_list(table.get("values")))
+
+    def check_figure(self, figure: dict[str, Any], cells: Sequence[Cell], axes: Sequence[str]) -> None:
+        self.known("figure", list(figure), ("x", "y", "panels", "lines", "only"))
+        numeric = [name for name in axes if all(_is_number(cell.axes.get(name, 0)) for cell in cells)]
+        self.known("figure: x", [figure.get("x")], [*CURVE_AXES, *numeric])
+        self.known("figure: y", as_list(figure.get("y")), list(CURVES if figure["x"] in CURVE_AXES else MEASURES))
+        for name in ("panels", "lines"):
+            self.known(f"figure: {name}", [figure[name]] if name in figure else [], axes)
+        self.known("figure: only", list(self.mapping("figure: only", figure.get("only", {}))), axes)
 
     def check_places(self, table: dict[str, Any], cells: Sequence[Cell]) -> None:
         """Refuse a table that would take the mean over more than seeds."""
@@ -244,10 +205,10 @@ class _Reader:
         for cell in cells:
             axes, others = cell.axes, first.setdefault(cell.place(table), cell).axes
             different = [name for name in {**axes, **others} if axes.get(name) != others.get(name) and name != "seed"]
-            if different:
-                names = ", ".join(different)
+            if different:  # in shards or threads, if they make the number of processors
+                names = ", ".join([name for name in different if name != "processors"] or different)
                 self.refuse(f"table: runs that differ in {names} share a place; name it in `rows` or `columns`")
 
 
-def _without(options: Axes, *names: str) -> Axes:
-    return {name: value for name, value in options.items() if name not in names}
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -4,33 +4,50 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+from jobs.experiment.cell import as_list
 from jobs.experiment.chart import Chart, Panel, Point
-from jobs.experiment.clock import CAPTION, seconds_until
-from jobs.experiment.definition import Experiment, as_list
+from jobs.experiment.clock import CAPTION
+from jobs.experiment.definition import CURVE_AXES, Experiment
 from jobs.experiment.results import CURVES, MEASURES, Result, mean_over_seeds
+from jobs.experiment.team import TEAM_CAPTION
 
-X_TITLES = {"epoch": "epoch", "seconds": "seconds on a simulated cluster", "shards": "shards"}
+X_TITLES = {"seconds": "seconds on a simulated cluster"}
+LOG_AXES = ("seconds", "shards")
 
 
 def draw(experiment: Experiment, results: Sequence[Result]) -> Chart:
-    """A panel for every corpus, every value of the axis `panels`, and every y; the baseline is in all of them."""
-    figure, baseline = experiment.content["figure"], experiment.content.get("baseline")
-    axis = figure.get("panels", "corpus")
+    """All panels of the figure, or of its parts where it is a list, in one chart."""
+    figures, baseline = as_list(experiment.content["figure"]), experiment.content.get("baseline")
     references = [result for result in results if result.cell.group == baseline]
-    others = [result for result in results if result.cell.group != baseline]
+    panels = [panel for figure in figures for panel in _panels(experiment, figure, results)]
+    seeds = {result.cell.options["seed"] for result in results}
+    timed = any(figure["x"] == "seconds" or "speedup" in as_list(figure["y"]) for figure in figures)
+    caption = f"{CAPTION} " if timed else ""
+    caption += f"{TEAM_CAPTION} " if any(result.cell.processors for result in results) else ""
+    caption += f"Mean of {len(seeds)} seeds." if len(seeds) > 1 else "One seed."
+    source = experiment.content.get("source")
+    caption += f" Source: {source}." if source else ""
+    return Chart(experiment.content["title"], caption, panels, references[0].cell.run if references else "")
+
+
+def _panels(experiment: Experiment, figure: dict[str, Any], results: Sequence[Result]) -> list[Panel]:
+    """A panel for every corpus, every value of the axis `panels`, and every y; the baseline is in all of them."""
+    baseline, axis = experiment.content.get("baseline"), figure.get("panels", "corpus")
+    references = [result for result in results if result.cell.group == baseline]
+    others = [result for result in results if result.cell.group != baseline and _is_chosen(result, figure)]
     places = dict.fromkeys((r.cell.corpus.name, r.cell.axes.get(axis)) for r in others or references)
     panels = []
     for corpus, value in places:
         shown = [r for r in references if r.cell.corpus.name == corpus]
         shown += [r for r in others if (r.cell.corpus.name, r.cell.axes.get(axis)) == (corpus, value)]
         for y in as_list(figure["y"]):
-            panels.append(_panel(experiment, results, shown, y, _title(corpus, axis, value, y, shown[0].score_name)))
-    seeds = {result.cell.options["seed"] for result in results}
-    caption = f"{CAPTION} " if figure["x"] == "seconds" or "speedup" in as_list(figure["y"]) else ""
-    caption += f"Mean of {len(seeds)} seeds." if len(seeds) > 1 else "One seed."
-    source = experiment.content.get("source")
-    caption += f" Source: {source}." if source else ""
-    return Chart(experiment.content["title"], caption, panels, references[0].cell.run if references else "")
+            title = _title(corpus, axis, value, y, shown[0].score_name)
+            panels.append(_panel(experiment, figure, results, shown, y, title))
+    return panels
+
+
+def _is_chosen(result: Result, figure: dict[str, Any]) -> bool:
+    return all(result.cell.axes.get(name) in as_list(values) for name, values in figure.get("only", {}).items())
 
 
 def _title(corpus: str, axis: str, value: Any, y: str, score: str) -> str:
@@ -38,30 +55,44 @@ def _title(corpus: str, axis: str, value: Any, y: str, score: str) -> str:
     return f"{corpus}: {what}" if axis == "corpus" else f"{corpus}, {axis} {value}: {what}"
 
 
-def _panel(experiment: Experiment, results: Sequence[Result], shown: Sequence[Result], y: str, title: str) -> Panel:
-    x, baseline = experiment.content["figure"]["x"], experiment.content.get("baseline")
+def _panel(
+    experiment: Experiment,
+    figure: dict[str, Any],
+    results: Sequence[Result],
+    shown: Sequence[Result],
+    y: str,
+    title: str,
+) -> Panel:
+    x, baseline = figure["x"], experiment.content.get("baseline")
+    is_curve = x in CURVE_AXES
     lines: dict[str, list[Point]] = {}
     for pooled in _by_seed(shown):
-        line = lines.setdefault(pooled[0].cell.run, [])
-        if x == "shards":
-            value = mean_over_seeds(y, pooled, results, baseline)
-            line += [] if value is None else [(pooled[0].cell.options["shards"], value)]
-        else:
+        axes = pooled[0].cell.axes
+        line = lines.setdefault(_line_name(axes, figure.get("lines", "run")), [])
+        if is_curve:
             line += _curve(pooled, x, y)
+        else:
+            value = mean_over_seeds(y, pooled, results, baseline)
+            line += [] if value is None or x not in axes else [(axes[x], value)]
     # A curve goes from epoch to epoch, and from run to run as the file has them, whatever the clock says.
-    lines = {name: sorted(points) if x == "shards" else points for name, points in lines.items() if points}
+    lines = {name: points if is_curve else sorted(points) for name, points in lines.items() if points}
     places = sorted({at for line in lines.values() for at, _ in line})
     for name in {result.cell.run for result in shown if result.cell.group == baseline}:
-        if x == "shards" and len(lines.get(name, ())) == 1:  # what every number of shards is compared with
+        if not is_curve and len(lines.get(name, ())) == 1:  # what every other number of shards is compared with
             lines[name] = [(at, lines[name][0][1]) for at in places]
     return Panel(
         title,
-        X_TITLES[x],
+        X_TITLES.get(x, x.replace("_", "-")),
         lines,
-        log_x=x != "epoch",
-        x_ticks=places if x == "shards" else (),
+        log_x=x in LOG_AXES,
+        x_ticks=() if is_curve else places,
         from_zero=not y.startswith("dev"),
     )
+
+
+def _line_name(axes: dict[str, Any], axis: str) -> str:
+    value = axes.get(axis, axes["run"])
+    return value if isinstance(value, str) else f"{axis} {value}"
 
 
 def _by_seed(results: Sequence[Result]) -> list[list[Result]]:
@@ -75,6 +106,6 @@ def _by_seed(results: Sequence[Result]) -> list[list[Result]]:
 
 def _curve(pooled: Sequence[Result], x: str, y: str) -> list[Point]:
     """The mean curve of several seeds, as far as all of them go."""
-    xs = [[e["epoch"] for e in r.history] if x == "epoch" else seconds_until(r.history) for r in pooled]
+    xs = [[e["epoch"] for e in r.history] if x == "epoch" else r.seconds_until() for r in pooled]
     ys = [result.curve(y) for result in pooled]
     return [(fmean(at), fmean(values)) for at, values in zip(zip(*xs), zip(*ys))]

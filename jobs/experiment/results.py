@@ -2,23 +2,29 @@
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
-from jobs.experiment.clock import Epoch, seconds_until
-
-if TYPE_CHECKING:  # the definition checks its measures against this module
-    from jobs.experiment.definition import Cell
+from jobs.experiment.cell import Cell
+from jobs.experiment.clock import Epoch, seconds_until, training_seconds
+from jobs.experiment.model_size import model_size
+from jobs.experiment.team import Team
 
 MARGIN = 0.3  # points below the baseline's final dev score that count as having arrived there
 LATE_EPOCHS = 5  # last weights move from epoch to epoch: their mean over these says more than any one
 
 
 class Result(NamedTuple):
-    cell: "Cell"
+    cell: Cell
     history: list[Epoch]
+    run_dir: str = ""
+    team: Optional[Team] = None  # of the processors that are simulated
 
     def curve(self, name: str) -> list[float]:
         return [CURVES[name].of(epoch) for epoch in self.history]
+
+    def seconds_until(self) -> list[float]:
+        """What the clock shows after each epoch."""
+        return seconds_until(self.history, self.team)
 
     @property
     def score_name(self) -> str:
@@ -47,6 +53,17 @@ class Measure(NamedTuple):
     decimals: int
     of: Callable[[Result, Optional[Result]], Optional[float]]
     meaning: str = ""  # a sentence, where the title does not say it all
+    compared_with: Optional[Callable[[Result, Sequence[Result]], Optional[Result]]] = None  # None: the baseline
+
+
+def with_one_processor(result: Result, results: Sequence[Result]) -> Optional[Result]:
+    """The run of the same name, on the same corpus with the same seed, on one processor."""
+
+    def same(cell: Cell) -> tuple:
+        return cell.run, cell.corpus, cell.options["seed"]
+
+    found = (r for r in results if same(r.cell) == same(result.cell) and r.cell.axes["processors"] == 1)
+    return next(found, None)
 
 
 def _convergence(result: Result, baseline: Optional[Result]) -> Optional[int]:
@@ -76,6 +93,34 @@ def _gain(cost: Callable[[Result, int], float]) -> Callable[[Result, Optional[Re
     return gain
 
 
+def _epoch_seconds(result: Result, _: Optional[Result] = None) -> float:
+    """Of an epoch's training; the first is left out, if there are others, since it reads the shards."""
+    return fmean(training_seconds(epoch, result.team) for epoch in result.history[1:] or result.history)
+
+
+def _intrinsic(result: Result, alone: Optional[Result]) -> Optional[float]:
+    return _epoch_seconds(alone) / _epoch_seconds(result) if alone else None
+
+
+def _waiting(result: Result, _: Optional[Result]) -> float:
+    if result.team:
+        return 100 * result.team.waiting
+    shards = [[shard["seconds"] for shard in epoch["shards"]] for epoch in result.history]
+    return 100 * (1 - sum(map(fmean, shards)) / sum(map(max, shards)))
+
+
+def _waiting_in_order(result: Result, _: Optional[Result]) -> Optional[float]:
+    return 100 * result.team.waiting_in_order if result.team else None
+
+
+def _sparser(result: Result, baseline: Optional[Result]) -> Optional[float]:
+    return model_size(baseline.run_dir).features / model_size(result.run_dir).features if baseline else None
+
+
+def _loss(result: Result, baseline: Optional[Result]) -> Optional[float]:
+    return baseline.curve("dev.averaged")[-1] - result.curve("dev.averaged")[-1] if baseline else None
+
+
 MEASURES = {
     **{
         name: Measure(curve.title, 2 if name.startswith("dev") else 0, lambda run, _, name=name: run.curve(name)[-1])
@@ -86,6 +131,7 @@ MEASURES = {
         2,
         lambda run, _: fmean(run.curve("dev.last")[-LATE_EPOCHS:]),
     ),
+    "dev": Measure("dev {score}", 2, lambda run, _: 100 * run.history[-1]["dev"]["score"]),
     "epochs": Measure("epochs", 0, lambda run, _: run.history[-1]["epoch"]),
     "convergence": Measure(
         "epochs to convergence",
@@ -93,7 +139,13 @@ MEASURES = {
         _convergence,
         "A run has converged when the stop rule ends it, not the limit of its epochs.",
     ),
-    "seconds": Measure("seconds on a simulated cluster", 2, lambda run, _: seconds_until(run.history)[-1]),
+    "seconds": Measure("seconds on a simulated cluster", 2, lambda run, _: run.seconds_until()[-1]),
+    "seconds.measured": Measure(
+        "seconds measured",
+        2,
+        lambda run, _: sum(epoch["seconds"] - epoch["phases"]["dev"] for epoch in run.history),
+        "Seconds measured: of all jobs as they ran here, without scoring the dev set.",
+    ),
     "arrival": Measure(
         "epochs to arrive",
         0,
@@ -110,23 +162,62 @@ MEASURES = {
     "speedup": Measure(
         "simulated speed-up",
         1,
-        _gain(lambda run, epochs: seconds_until(run.history)[epochs - 1]),
+        _gain(lambda run, epochs: run.seconds_until()[epochs - 1]),
         f"Simulated speed-up: the baseline's seconds on a simulated cluster to its final averaged dev score less "
         f"{MARGIN}, divided by the run's seconds to it.",
     ),
+    "epoch.seconds": Measure(
+        "seconds an epoch",
+        3,
+        _epoch_seconds,
+        "Seconds an epoch: of its training alone (the slowest shard), without mixing; without the first, which reads "
+        "the shards.",
+    ),
+    "intrinsic": Measure(
+        "intrinsic speed-up",
+        1,
+        _intrinsic,
+        "Intrinsic speed-up: the seconds an epoch of the same run on one processor, divided by the run's.",
+        with_one_processor,
+    ),
+    "intrinsic.loop": Measure(
+        "of the loop alone",
+        1,
+        lambda run, _: run.team.loop if run.team else None,
+        "Of the loop alone: the same for decoding and updates, without what a task does around them: fetching the "
+        "weights, and gathering the step.",
+    ),
+    "waiting": Measure(
+        "waiting (%)", 1, _waiting, "Waiting: for others to be done, of all the time of all processors."
+    ),
+    "waiting.in-order": Measure(
+        "waiting, if unbalanced (%)",
+        1,
+        _waiting_in_order,
+        "Unbalanced: the sentences of a minibatch are dealt as they stand, not by their length.",
+    ),
+    "features": Measure("features", 0, lambda run, _: model_size(run.run_dir).features),
+    "fewer": Measure("times fewer", 1, _sparser, "Times fewer: the baseline's features, divided by the run's."),
+    "megabytes": Measure("MB of the model", 2, lambda run, _: model_size(run.run_dir).bytes / 1e6),
+    "loss": Measure("points lost", 2, _loss, "Points lost: the baseline's averaged dev score, less the run's."),
+    "shuffled": Measure("MB shuffled", 1, lambda run, _: sum(epoch["shuffled"] for epoch in run.history) / 1e6),
 }
 
 
 def baseline_of(result: Result, results: Sequence[Result], group: Optional[str]) -> Optional[Result]:
-    """The baseline's run on the same corpus with the same seed."""
-    for other in results:
-        same = other.cell.corpus == result.cell.corpus and other.cell.options["seed"] == result.cell.options["seed"]
-        if other.cell.group == group and same:
-            return other
-    return None
+    """The baseline's run on the same corpus with the same seed; of several, the one with as many shards, or the first
+    of them."""
+    cell, found = result.cell, [other for other in results if other.cell.group == group]
+    found = [r for r in found if (r.cell.corpus, r.cell.options["seed"]) == (cell.corpus, cell.options["seed"])]
+    return next((r for r in found if r.cell.options["shards"] == cell.options["shards"]), found[0] if found else None)
 
 
 def mean_over_seeds(name: str, pooled: Sequence[Result], results: Sequence[Result], baseline: Optional[str]) -> Any:
     """The mean of a measure, None if one of the runs does not have it."""
-    numbers = [MEASURES[name].of(result, baseline_of(result, results, baseline)) for result in pooled]
+    measure = MEASURES[name]
+    others = [
+        measure.compared_with(result, results) if measure.compared_with else baseline_of(result, results, baseline)
+        for result in pooled
+    ]
+    numbers = [measure.of(result, other) for result, other in zip(pooled, others)]
     return None if None in numbers else fmean(number for number in numbers if number is not None)

@@ -7,19 +7,24 @@ from typing import Any, NamedTuple
 
 from jobs.cli.options import as_arguments
 from jobs.configuration import portable
+from jobs.experiment.cell import Cell, Corpus
 from jobs.experiment.clock import CAPTION, Epoch, inputs, seconds_until
-from jobs.experiment.corpora import check_prepared, cut, prepare_dealt
+from jobs.experiment.corpora import check_prepared, cut, make, prepare_dealt
 from jobs.experiment.deals import DEALS
-from jobs.experiment.definition import Cell, Corpus, Experiment
+from jobs.experiment.decoding import measure
+from jobs.experiment.definition import Experiment
 from jobs.experiment.figure import draw
 from jobs.experiment.grid import Command, run_commands
 from jobs.experiment.png import write_png
 from jobs.experiment.results import Result
 from jobs.experiment.tables import as_csv, as_markdown, entries
+from jobs.experiment.team import Decoding, make_team
 from jobs.plan import Listener
 from jobs.run_dir import RunDir
 from perceptron_core.atomic import written_atomically
 from perceptron_core.task import Task, read_task
+
+DECODING = "decoding"  # the folder of the sentences' times
 
 
 class Surroundings(NamedTuple):
@@ -39,6 +44,8 @@ class _Run:
     def __init__(self, experiment: Experiment, where: Surroundings, listener: Listener) -> None:
         self.experiment, self.where, self.listener = experiment, where, listener
         self.cells: list[Cell] = list({cell.name: cell for cell in experiment.cells}.values())  # each run once
+        self.simulated = {cell.name for cell in experiment.cells if cell.processors}
+        self.dev: dict[Corpus, tuple[str, ...]] = {}
         self.tasks: dict[Corpus, Task] = {cell.corpus: read_task(cell.corpus.task) for cell in self.cells}
 
     def path(self, *names: str) -> str:
@@ -50,13 +57,19 @@ class _Run:
     def prepared(self, cell: Cell) -> str:
         return self.path("prepared", cell.prepared_name)
 
+    def decoding(self, cell: Cell) -> str:
+        return self.path(DECODING, f"{cell.name}.json")
+
     def all(self) -> list[str]:
         for folder in ("corpora", "prepared", "runs"):
             os.makedirs(self.path(folder), exist_ok=True)
-        files = {corpus: cut(corpus, task, self.path("corpora")) for corpus, task in self.tasks.items()}
+        made = {corpus: make(corpus, self.path("corpora")) for corpus in self.tasks}
+        self.dev = {corpus: made[corpus].dev for corpus in self.tasks}
+        files = {corpus: cut(made[corpus], task, self.path("corpora")) for corpus, task in self.tasks.items()}
         self._prepare(files)
         self._train()
-        return self._show([Result(cell, _history(self.run_dir(cell))) for cell in self.experiment.cells])
+        self._measure()
+        return self._show([self._result(cell) for cell in self.experiment.cells])
 
     def _prepare(self, files: dict[Corpus, list[str]]) -> None:
         """Make the prepared corpora that are not there, each once for all cells that share it."""
@@ -68,7 +81,7 @@ class _Run:
             elif cell.deal in DEALS:
                 prepare_dealt(cell, task, train, folder)
             else:
-                dealing = as_arguments({name: cell.options[name] for name in ("shards", "seed")})
+                dealing = as_arguments({name: cell.options[name] for name in cell.preparing})
                 command = ["prepare", cell.corpus.task, "--train", *train, "--output", folder, *dealing, "--quiet"]
                 commands[cell.prepared_name] = [*command, *self.where.runner]
         if commands:
@@ -93,8 +106,26 @@ class _Run:
         commands = {name: self._command(cell) for name, cell in waiting.items()}
         run_commands(commands, self.where.jobs, self.path("logs"), ended)
 
+    def _measure(self) -> None:
+        """Time the decoding that is to be simulated on several processors, now that nothing else runs."""
+        os.makedirs(self.path(DECODING), exist_ok=True)
+        for cell in self.cells:
+            if cell.name in self.simulated and not os.path.exists(self.decoding(cell)):
+                self.listener.note(f"timing the decoding of {cell.name}")
+                measured = measure(self.tasks[cell.corpus], self.run_dir(cell), self.prepared(cell))
+                with written_atomically(self.decoding(cell)) as file:
+                    file.write(json.dumps(measured._asdict()).encode())
+
+    def _result(self, cell: Cell) -> Result:
+        team = None
+        if cell.processors:
+            with open(self.decoding(cell), encoding="utf-8") as file:
+                decoding = Decoding(**json.load(file))
+            team = make_team(decoding, cell.options["minibatch"], cell.processors)
+        return Result(cell, _history(self.run_dir(cell)), self.run_dir(cell), team)
+
     def _command(self, cell: Cell) -> Command:
-        command = ["train", cell.corpus.task, "--prepared", self.prepared(cell), "--dev", *cell.corpus.dev]
+        command = ["train", cell.corpus.task, "--prepared", self.prepared(cell), "--dev", *self.dev[cell.corpus]]
         return [*command, "--run-dir", self.run_dir(cell), *as_arguments(cell.asked), "--quiet", *self.where.runner]
 
     def _is_done(self, cell: Cell) -> bool:
@@ -137,15 +168,20 @@ def _history(run_dir: str) -> list[Epoch]:
 
 
 def _simulation(results: Sequence[Result]) -> dict[str, Any]:
-    """What the clock was computed from, and what it shows."""
-    runs = {
-        result.cell.name: {
-            "epochs": inputs(result.history),
-            "seconds": [round(seconds, 3) for seconds in seconds_until(result.history)],
-        }
-        for result in results
-    }
+    """What the clock was computed from, and what it shows; the sentences' times are in files of their own."""
+    runs: dict[str, Any] = {}
+    for result in results:
+        history, cell = result.history, result.cell
+        run = runs.setdefault(cell.name, {"epochs": inputs(history), "seconds": _rounded(seconds_until(history))})
+        if result.team:
+            run.setdefault("decoding", f"{DECODING}/{cell.name}.json")
+            teams = run.setdefault("processors", {})
+            teams[cell.processors] = {**result.team._asdict(), "seconds": _rounded(result.seconds_until())}
     return {"clock": CAPTION, "runs": runs}
+
+
+def _rounded(seconds: Sequence[float]) -> list[float]:
+    return [round(each, 3) for each in seconds]
 
 
 def _counted(number: int, one: str, many: str) -> str:

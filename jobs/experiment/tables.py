@@ -5,7 +5,8 @@ import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
-from jobs.experiment.definition import Experiment, as_list
+from jobs.experiment.cell import as_list
+from jobs.experiment.definition import Experiment, names_of_row
 from jobs.experiment.results import MEASURES, Result, mean_over_seeds
 
 NONE = "–"
@@ -82,8 +83,13 @@ def _with_papers(experiment: Experiment, found: Sequence[Entry], score: str) -> 
         for paper, rows in experiment.content.get("papers", {}).items():
             if any(name in numbers for numbers in rows.values()):
                 heads.append(paper)
-                columns.append([str(rows.get(str(entry.row[0]), {}).get(name, NONE)) for entry in found])
+                columns.append([_published(rows, entry.row, name) for entry in found])
     return heads, [list(row) for row in zip(*columns)]
+
+
+def _published(rows: dict[str, dict[str, float]], row: tuple, name: str) -> str:
+    numbers = [rows[called][name] for called in names_of_row(row) if name in rows.get(called, {})]
+    return f"{numbers[0]:,}" if numbers else NONE
 
 
 def _shown(name: str, value: Optional[float]) -> str:

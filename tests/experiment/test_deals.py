@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from jobs.experiment import deals
+from jobs.experiment.cell import Cell, Corpus
 from jobs.experiment.corpora import prepare_dealt
-from jobs.experiment.definition import Cell, Corpus
 from perceptron_core.dealing import deal
 from perceptron_core.task import read_task
 

@@ -25,6 +25,7 @@ BAD = {
     "an unknown corpus": ({"runs": {"serial": {"corpus": "ptb"}}}, "corpus: `ptb` is not known; there are phrases"),
     "a corpus without dev": ({"corpora": {"p": {"task": "pos", "train": "x"}}}, "corpora: p: `dev` is missing"),
     "a limit that is none": ({"phrases": {"limit": "all"}}, "`limit` has to be a number of"),
+    "a corpus made of nothing": ({"phrases": {"make": "topics"}}, "make: `topics` is not known; there are genres"),
     "a file that is none": ({"phrases": {"train": 3}}, "`train` has to be a name, not 3"),
     "a name of nothing": ({"runs": {"{mixture}": {}}}, "what stands in braces has to be an option of the run"),
     "an unknown baseline": ({"baseline": "sereal"}, "baseline: `sereal` is not known; there are serial, {mixing}"),
@@ -32,6 +33,20 @@ BAD = {
     "an unknown axis": ({"table": {"rows": "learner", "values": "errors"}}, "table: rows: `learner` is not known"),
     "an unknown x": ({"figure": {"x": "time", "y": "errors"}}, "figure: x: `time` is not known; there are epoch"),
     "no curve": ({"figure": {"x": "epoch", "y": "speedup"}}, "figure: y: `speedup` is not known"),
+    "an x that is no number": (
+        {"figure": {"x": "run", "y": "errors"}},
+        "figure: x: `run` is not known; there are epoch",
+    ),
+    "lines of nothing": (
+        {"figure": {"x": "shards", "y": "errors", "lines": "learner"}},
+        "figure: lines: `learner` is not known",
+    ),
+    "a part of nothing": ({"figure": {"x": "epoch", "y": "errors", "only": {"beam": 1}}}, "only: `beam` is not known"),
+    "figures that are none": ({"figure": ["errors"]}, "figure: names with their values are wanted, not 'errors'"),
+    "processors without a minibatch": (
+        {"runs": {"serial": {"processors": 2}}},
+        "runs: serial: `processors` decode a minibatch; give one, and neither shards nor threads",
+    ),
     "a row of no paper": ({"papers": {"X": {"parallel": {}}}}, "papers: X: `parallel` is not known"),
 }
 

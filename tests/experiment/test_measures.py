@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from jobs.experiment import model_size
+from jobs.experiment.cell import Cell, Corpus
 from jobs.experiment.clock import inputs, seconds_until
-from jobs.experiment.definition import Cell, Corpus
-from jobs.experiment.results import MEASURES, Result
+from jobs.experiment.results import MEASURES, Result, baseline_of
 
 
 def epoch(number: int, seconds: Sequence[float], averaged: float, last: float = 0.5, errors: int = 9) -> dict[str, Any]:
@@ -42,6 +43,7 @@ def test_measures():
     def measured(name: str, run: Result) -> Any:
         return MEASURES[name].of(run, serial)
 
+    assert measured("seconds.measured", serial) == 3 * (99 - 9)
     assert measured("dev.averaged", serial) == pytest.approx(90) and measured("errors", serial) == 2
     assert [measured("arrival", run) for run in (serial, ours, slow)] == [2, 4, None]
     assert measured("efficiency", ours) == 0.5 and measured("speedup", ours) == pytest.approx(20 / 8)
@@ -49,6 +51,58 @@ def test_measures():
     assert measured("convergence", ours) == 5 and measured("convergence", slow) is None
     late = result(*(epoch(n, [1.0], 0.9, last=n / 100) for n in range(1, 8)))
     assert measured("dev.last.late", late) == pytest.approx(5)
+
+
+def test_a_run_is_compared_with_the_baseline_on_as_many_shards():
+    def run(group: str, shards: int, corpus: str = "c", seed: int = 1) -> Result:
+        place = Corpus(corpus, "t", (), (), None)
+        return Result(Cell(group, group, place, "shuffled", {"seed": seed, "shards": shards}), [])
+
+    others = [run("all", 1, seed=2), run("all", 1, "d"), run("all", 1), run("all", 10)]
+    assert baseline_of(run("few", 10), others, "all") is others[3]
+    assert baseline_of(run("few", 1), others, "all") is baseline_of(run("few", 5), others, "all") is others[2]
+    assert baseline_of(run("few", 1, "e"), others, "all") is None
+
+
+def test_the_model_that_is_measured_is_that_of_the_last_epoch(must, corpus, tmp_path):
+    given = ("--train", corpus / "train.txt", "--run-dir", tmp_path / "run", "--epochs", 2)
+    must("train", corpus / "task.yaml", *given, "--min-updates", 2)
+    size = model_size.model_size(str(tmp_path / "run"))
+    assert size.bytes == (tmp_path / "run" / "model").stat().st_size, "without a dev set the last epoch is the model"
+    must("export", tmp_path / "run", "--output", tmp_path / "weights.tsv")
+    lines = (tmp_path / "weights.tsv").read_text(encoding="utf-8").splitlines()
+    named = [line.split("\t")[:2] for line in lines]
+    transitions = [feature for feature, _ in named if feature.startswith(("<", "label"))]
+    assert size.features == len(transitions) + len({feature for feature, _ in named} - set(transitions))
+
+
+def test_sparse_runs_are_measured_beside_the_whole_one(write, corpus, must, tmp_path, history):
+    runs = {"all": {}, "pruned({min-count})": {"min-count": 20}, "SAP({min_updates})": {"min-updates": [2, 3]}}
+    table = {
+        "rows": ["corpus", "run"],
+        "values": ["features", "fewer", "megabytes", "dev.averaged", "loss", "shuffled"],
+    }
+    papers = {"Someone 1999": {"phrases, SAP(2)": {"features": 47906}, "phrases": {"dev.averaged": 96}}}
+    path = write("sparse", seeds=[1], runs=runs, table=table, papers=papers, baseline="all", figure=None)
+    must("experiment", path, "--data", corpus, "--output", tmp_path)
+    assert sorted(folder.name for folder in (tmp_path / "prepared").iterdir()) == [
+        "phrases_shards-1_min-count-20_seed-1",
+        "phrases_shards-1_seed-1",
+    ]
+    with open(tmp_path / "sparse.csv", newline="") as file:
+        rows = {row["run"]: row for row in csv.DictReader(file)}
+    assert list(rows) == ["all", "pruned(20)", "SAP(2)", "SAP(3)"]
+    features = [int(row["features"]) for row in rows.values()]
+    assert 0 < max(features[1:]) < features[0]
+    assert float(rows["SAP(3)"]["fewer"]) == pytest.approx(features[0] / features[3], rel=1e-4)
+    assert float(rows["all"]["megabytes"]) > float(rows["SAP(3)"]["megabytes"]) and float(rows["all"]["loss"]) == 0
+    lost = float(rows["all"]["dev.averaged"]) - float(rows["pruned(20)"]["dev.averaged"])
+    assert float(rows["pruned(20)"]["loss"]) == pytest.approx(lost, abs=1e-3)
+    shuffled = sum(epoch["shuffled"] for epoch in history(tmp_path, "phrases_shards-1_epochs-3_seed-1"))
+    assert float(rows["all"]["shuffled"]) == pytest.approx(shuffled / 1e6, rel=1e-4)
+    text = (tmp_path / "sparse.md").read_text(encoding="utf-8")
+    assert f"| phrases | SAP(2) | {features[2]:,} | 47,906 |" in text and text.count("| 96 |") == 4
+    assert f"| phrases | all | {features[0]:,} | – | 1.0 |" in text
 
 
 # ---------------------------------------------------------------- tables

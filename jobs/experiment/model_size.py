@@ -1,0 +1,33 @@
+"""How large the model of a run is after its last epoch, the one whose scores the tables show.
+
+The run's own file `model` may be of an earlier epoch, if that was better on the dev set.
+"""
+
+import os
+import tempfile
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from jobs.run_dir import RunDir, combine
+from perceptron_core.model import write_model
+
+
+class ModelSize(NamedTuple):
+    features: int  # with a weight other than zero, for however many labels; a transition is one by itself
+    bytes: int  # of a model file
+
+
+@cache  # several measures ask for it
+def model_size(run_dir: str) -> ModelSize:
+    run = RunDir(run_dir)
+    last = run.epochs()[-1]
+    model = combine(run.weights(last), run.average(last))
+    values = model.rows.values
+    weights = values["averaged"] if "averaged" in values else values["weight"]  # of a learner that has no average
+    features = np.unique(model.rows.entry_rows()[weights != 0])
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        write_model(path, model)
+        return ModelSize(len(features), os.path.getsize(path))

@@ -1,0 +1,70 @@
+"""The clock of P processors that decode the sentences of a minibatch together, computed from what one has measured.
+
+    for each minibatch:                                     # Zhao & Huang 2013, Algorithm 5
+        its sentences, the longest first, each to the processor that is free first
+        when the last one is decoded:  one processor updates the weights
+
+So an epoch takes the sum of the minibatches' longest decodings, and all else that it took on one processor: updates,
+and in the first epoch reading the shard. Not in it is what threads cost by themselves; a run with --threads shows that.
+"""
+
+import heapq
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+TEAM_CAPTION = (
+    "With a minibatch, the clock is that of so many processors which decode its sentences together, computed from the "
+    "measured time of every sentence; all else is done by one of them."
+)
+
+
+Sentence = tuple[int, float]  # tokens, and seconds to decode them
+
+
+class Decoding(NamedTuple):
+    """The sentences of a shard, in its order."""
+
+    tokens: list[int]
+    seconds: list[float]  # to decode each
+    updates: float  # seconds of all else in a pass over them
+
+    def minibatches(self, size: int) -> Iterator[list[Sentence]]:
+        sentences = list(zip(self.tokens, self.seconds))
+        for begin in range(0, len(sentences), size):
+            yield sentences[begin : begin + size]
+
+
+class Team(NamedTuple):
+    alone: float  # seconds that one processor needs to decode an epoch's sentences
+    together: float  # seconds that the team needs
+    waiting: float  # the share of its time that the team spends waiting for its slowest member
+    waiting_in_order: float  # the same, if sentences were not handed out by length
+    loop: float  # how many times faster a pass over the shard is, with nothing around it but decoding and updates
+
+    def instead_of(self, seconds: float) -> float:
+        """What an epoch would take that took one processor so long."""
+        return max(0.0, seconds - self.alone) + self.together
+
+
+def make_team(decoding: Decoding, minibatch: int, processors: int) -> Team:
+    minibatches = list(decoding.minibatches(minibatch))
+    alone = sum(decoding.seconds)
+    together = sum(longest_first(each, processors) for each in minibatches)
+    unbalanced = sum(in_order(each, processors) for each in minibatches)
+    # Rounded, since sums in another order differ in their last digits, and nobody waits less than not at all.
+    waiting = (max(0.0, round(1 - alone / (processors * seconds), 6)) for seconds in (together, unbalanced))
+    return Team(alone, together, *waiting, (alone + decoding.updates) / (together + decoding.updates))
+
+
+def longest_first(sentences: Sequence[Sentence], processors: int) -> float:
+    """Seconds until all are decoded if whoever is free takes the longest sentence that is left, as --threads does."""
+    free_at = [0.0] * processors
+    for _, seconds in sorted(sentences, key=lambda sentence: -sentence[0]):
+        heapq.heapreplace(free_at, free_at[0] + seconds)
+    return max(free_at)
+
+
+def in_order(sentences: Sequence[Sentence], processors: int) -> float:
+    """Seconds until all are decoded if each processor gets an equal number of sentences, as they stand."""
+    cuts = [len(sentences) * processor // processors for processor in range(processors + 1)]
+    return max(sum(seconds for _, seconds in sentences[begin:end]) for begin, end in zip(cuts, cuts[1:]))
