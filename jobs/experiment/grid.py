@@ -1,9 +1,12 @@
 """Commands as processes, several at a time; each is a `perceptron` of its own, so one's end is not the others'."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Callable
 
 from jobs.errors import JobFailed
@@ -24,7 +27,8 @@ def run_commands(commands: dict[str, Command], jobs: int, logs: str, ended: Call
         while waiting or running:
             while waiting and len(running) < jobs:
                 name = waiting.pop(0)
-                running[name] = _start(commands[name], _log(logs, name)), time.monotonic()
+                with _interrupts_waiting():
+                    running[name] = _start(commands[name], _log(logs, name)), time.monotonic()
             for name, (process, began) in list(running.items()):
                 if process.poll() is not None:
                     del running[name]
@@ -36,6 +40,24 @@ def run_commands(commands: dict[str, Command], jobs: int, logs: str, ended: Call
             process.terminate()
         for process, _ in running.values():
             process.wait()
+
+
+@contextmanager
+def _interrupts_waiting() -> Iterator[None]:
+    """Ctrl-C is heard at the end of the block: no process may have started that is not yet among the running ones."""
+    came = False
+
+    def note(*_: object) -> None:
+        nonlocal came
+        came = True
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _log(logs: str, name: str) -> str:

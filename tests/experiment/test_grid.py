@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from jobs.experiment.grid import run_commands
+
 
 def test_every_training_of_the_grid_is_an_ordinary_run(done, must):
     output, _ = done
@@ -71,6 +73,21 @@ def test_an_interrupted_grid_goes_on_and_ends_the_same(done, corpus, must, tmp_p
     said = must("experiment", corpus / "grid.yaml", "--data", corpus, "--output", tmp_path)
     assert "6 trainings, 0 done already" not in said
     assert learned(tmp_path) == learned(done[0])
+
+
+def test_an_interrupt_while_a_process_starts_leaves_none_behind(monkeypatch, tmp_path):
+    started = []
+
+    class Interrupted(subprocess.Popen):
+        def __init__(self, *given, **options):
+            super().__init__(*given, **options)
+            started.append(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_commands({"help": ["--help"], "more": ["--help"]}, 2, str(tmp_path), lambda name, seconds: None)
+    assert [process.returncode is not None for process in started] == [True], "it was waited for, and none came after it"
 
 
 def test_a_run_that_was_stopped_between_epochs_goes_on(done, write, corpus, must, tmp_path, history, learned):
