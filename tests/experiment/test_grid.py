@@ -87,7 +87,7 @@ def test_an_interrupt_while_a_process_starts_leaves_none_behind(monkeypatch, tmp
     monkeypatch.setattr(subprocess, "Popen", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_commands({"help": ["--help"], "more": ["--help"]}, 2, str(tmp_path), lambda name, seconds: None)
-    assert [process.returncode is not None for process in started] == [True], "it was waited for, and none came after it"
+    assert [process.returncode is not None for process in started] == [True], "waited for, and no other was started"
 
 
 def test_a_run_that_was_stopped_between_epochs_goes_on(done, write, corpus, must, tmp_path, history, learned):
