@@ -18,13 +18,12 @@ from typing import Any, NamedTuple, Optional
 from jobs import one_pass
 from jobs.configuration import configure, find_corpus
 from jobs.counting import count_occurrences
+from jobs.over_shards import run_over_shards
 from jobs.phases import Span, seconds_by_phase
 from jobs.plan import Listener, TrainingPlan
 from jobs.prepared import Prepared, blaming_damage
-from jobs.protocol import REDUCER
 from jobs.report import read_run, report_html
 from jobs.run_dir import RunDir, combine
-from jobs.runners import run_job
 from jobs.storage import join, open_file
 from jobs.storage.base import NotOurs
 from jobs.train_epoch import RESIDENT, MRTrainEpoch
@@ -40,8 +39,6 @@ from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_reco
 from perceptron_core.settings import Settings
 from perceptron_core.stopping import reason_to_stop
 from perceptron_core.wire import encode_line
-
-RANGE_BYTES = 64 << 20  # how much of the shuffle one range should carry, if nobody says how many reducers there are
 
 
 def train(plan: TrainingPlan, listener: Listener) -> RunDir:
@@ -204,10 +201,9 @@ class _Training:
     def _run_job(self, epoch: int, history: Sequence[dict[str, Any]], mixing: str) -> "EpochResult":
         inline = self.plan.cluster.runner == "inline"
         last = history[-1]["shuffled"] if history else 0
-        ranges = self.plan.cluster.reducers or max(1, -(-last // RANGE_BYTES))
         arguments = ["--config", self.plan.cluster.file(self.run.file("config.json"))]
         arguments += ["--weights", self.plan.cluster.file(join(self.run.epoch_dir(epoch - 1), "weights"))]
-        arguments += ["--epoch", str(epoch), "--ranges", str(ranges), "--mixing", mixing]
+        arguments += ["--epoch", str(epoch), "--mixing", mixing]
         if self.corpus.kept_path():
             arguments += ["--kept", self.plan.cluster.file(self.corpus.kept_path())]
         arguments += ["--threads", str(self.plan.threads)]
@@ -218,18 +214,17 @@ class _Training:
         done = self._show_progress(epoch, inline)
         with blaming_damage(self.corpus), tempfile.TemporaryDirectory() as scratch:
             inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
-            output = list(run_job(MRTrainEpoch, self.plan.cluster._replace(progress=done), arguments, inputs))
+            cluster = self.plan.cluster._replace(progress=done)
+            output = run_over_shards(MRTrainEpoch, cluster, arguments, inputs, last)
         residency.listen(None)
-        blocks = sorted((key, record) for key, record in output if key != REDUCER)
-        reducers = [record for key, record in output if key == REDUCER]
-        counted = [record["stats"] for _, record in blocks]
-        assert len(blocks) == ranges and all(stats == counted[0] for stats in counted), "an epoch's ranges disagree"
+        counted = output.ranges[0]["stats"]
+        assert all(record["stats"] == counted for record in output.ranges), "an epoch's ranges disagree"
         return EpochResult(
-            concatenate([from_record(record["rows"]) for _, record in blocks]),
-            counted[0],
-            sum(record["shuffled"] for record in reducers),
-            blocks[0][1]["worked"],
-            [record["worked"] for record in reducers],
+            concatenate([from_record(record["rows"]) for record in output.ranges]),
+            counted,
+            output.shuffled(),
+            output.ranges[0]["worked"],
+            [record["worked"] for record in output.reducers],
         )
 
     def _input(self, shard: int, scratch: str) -> str:

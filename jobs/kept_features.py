@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from jobs.count_features import MRCountFeatures
-from jobs.runners import Cluster, run_job
+from jobs.over_shards import run_over_shards
+from jobs.runners import Cluster
 from perceptron_core.features.rare import kept_file
 from perceptron_core.task import Task
 
 COUNT_BYTES = 10  # of one feature's count in the shuffle, at most
-RANGE_BYTES = 64 << 20  # of what one reducer should sum up
 
 
 class KeptFeatures(NamedTuple):
@@ -28,10 +28,9 @@ class KeptFeatures(NamedTuple):
         if self.least == 1:
             return content, None
         occurrences = content["tokens"] * len(self.task.features.templates)
-        ranges = self.cluster.reducers or 1 + occurrences * COUNT_BYTES // RANGE_BYTES
-        arguments = ["--task", self.record, "--least", str(self.least), "--ranges", str(ranges)]
-        output = sorted(run_job(MRCountFeatures, self.cluster, arguments, shards), key=lambda pair: pair[0])
-        keys = np.concatenate([kept for _, kept in output])
+        arguments = ["--task", self.record, "--least", str(self.least)]
+        output = run_over_shards(MRCountFeatures, self.cluster, arguments, shards, occurrences * COUNT_BYTES)
+        keys = np.concatenate(output.ranges)
         data = kept_file(keys)
         described = {"features": len(keys), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         return {**content, "min_count": self.least, "kept": described}, data

@@ -9,12 +9,11 @@ The shards' sums are the same for any number of shards, so there is nothing to m
 
 from typing import Any, NamedTuple
 
+from jobs.over_shards import run_over_shards
 from jobs.phases import Span
 from jobs.plan import Listener, TrainingPlan
 from jobs.prepared import Prepared, blaming_damage
-from jobs.protocol import REDUCER
 from jobs.run_dir import RunDir, fetch_model
-from jobs.runners import run_job
 from jobs.sum_shares import COUNTS, FREQUENCIES, VECTORS, MRSumShares
 from perceptron_core.errors import UserError
 from perceptron_core.learners import ONE_PASS
@@ -24,7 +23,6 @@ from perceptron_core.rows import Rows, concatenate, from_record
 from perceptron_core.settings import Settings
 
 SHARE_BYTES = 24  # of a feature's sum for one label in the shuffle, at most
-RANGE_BYTES = 64 << 20  # of what one reducer should sum up
 SUMMED = "sum"  # how the shards become one: as no mixing strategy does
 # The settings that a learner of one pass either has a use for, or is not harmed by.
 FREE = ("learner", "decoder", "beam", "aggressiveness", "average", "transitions", "start_stop")
@@ -96,22 +94,18 @@ class _Jobs(NamedTuple):
         cluster, chosen = self.plan.cluster, self.config["chosen_shards"]
         # There are no more sums than every template gives for every token; how many are distinct is not known yet.
         most = sum(self.corpus.shards[shard]["tokens"] for shard in chosen) * len(self.plan.task.features.templates)
-        ranges = cluster.reducers or max(1, -(-most * SHARE_BYTES // RANGE_BYTES))
-        arguments = ["--config", cluster.file(self.run.file("config.json"))]
-        arguments += ["--what", what, "--ranges", str(ranges), *options]
+        arguments = ["--config", cluster.file(self.run.file("config.json")), "--what", what, *options]
         if self.corpus.kept_path():
             arguments += ["--kept", cluster.file(self.corpus.kept_path())]
         inputs = [cluster.file(self.corpus.path(shard)) for shard in chosen]
         with blaming_damage(self.corpus):
-            output = list(run_job(MRSumShares, cluster, arguments, inputs))
-        ended = [record for key, record in output if key == REDUCER]
-        summed = [record for _, record in sorted((pair for pair in output if pair[0] != REDUCER), key=lambda p: p[0])]
-        assert len(summed) == ranges, "ranges of the sums are missing"
+            output = run_over_shards(MRSumShares, cluster, arguments, inputs, most * SHARE_BYTES)
+        first = output.ranges[0]
         return Pass(
-            concatenate([from_record(record["rows"]) for record in summed]),
-            summed[0]["instances"],
-            summed[0]["stats"],
-            sum(record["shuffled"] for record in ended),
-            summed[0]["worked"],
-            [record["worked"] for record in ended],
+            concatenate([from_record(record["rows"]) for record in output.ranges]),
+            first["instances"],
+            first["stats"],
+            output.shuffled(),
+            first["worked"],
+            [record["worked"] for record in output.reducers],
         )

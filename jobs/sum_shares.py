@@ -5,59 +5,42 @@
     reducer   range      → {the sums over all shards, the instances of each label, the shards' counts and times}
               "reducer"  → {bytes that this reducer read, its times}
 
-The key space is cut into --ranges equal ranges, as in MRTrainEpoch. For Rocchio's vectors the inverse document
-frequencies, which a job of this kind has counted before, come through the distributed cache.
+For Rocchio's vectors the inverse document frequencies, which a job of this kind has counted before, come through the
+distributed cache. Ranges and errors are explained in jobs/shard_job.py.
 """
 
 import json
-import time
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any
 
-from jobs.job import Job
-from jobs.protocol import ERROR, REDUCER, LineProtocol, error_record, pass_errors_on
-from perceptron_core.errors import UserError
+from jobs.shard_job import Pairs, ShardJob, place_among
 from perceptron_core.features.rare import read_kept
 from perceptron_core.mixing import check_complete
 from perceptron_core.model import read_model
 from perceptron_core.one_pass import DocumentFrequencies, NaiveBayes, Rocchio
-from perceptron_core.rows import add_up, cut, from_record, to_record
+from perceptron_core.rows import add_up, from_record, to_record
 from perceptron_core.shards import ShardReader
 from perceptron_core.sums import ShardSums, Summand
 from perceptron_core.task import Task
 
 COUNTS, FREQUENCIES, VECTORS = "naive-bayes", "document-frequencies", "rocchio"
-PROCESS_BEGAN = time.time() - time.process_time() if __name__ == "__main__" else None
 
 
-class MRSumShares(Job):
+class MRSumShares(ShardJob):
     def add_args(self) -> None:
+        super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")
         self.add_file_arg("--kept", default=None, help="the features that are not too rare, if some are")
         self.add_file_arg("--idf", default=None, help="inverse document frequencies, for rocchio")
         self.add_passthru_arg("--what", choices=[COUNTS, FREQUENCIES, VECTORS], help="whose shares are summed")
-        self.add_passthru_arg("--ranges", type=int, default=1)
 
-    def internal_protocol(self) -> LineProtocol:
-        self.shuffled = LineProtocol()
-        return self.shuffled
-
-    def reducer_init(self) -> None:
-        self.began = PROCESS_BEGAN or time.time()
-
-    def worked(self) -> list[float]:
-        """When this task began and ended."""
-        return [self.began, time.time()]
-
-    def mapper_init(self) -> None:
-        self.began = PROCESS_BEGAN or time.time()
+    def begin(self) -> None:
         with open(self.options.config, encoding="utf-8") as file:
             self.config = json.load(file)
         task = Task(self.config["task"])
         reader = ShardReader(task.features, task.fingerprint, self.config["labels"])
         kept = read_kept(self.options.kept) if self.options.kept else None
         self.sums = ShardSums(reader, self.summand(task), kept)
-        self.error: Optional[UserError] = None
 
     def summand(self, task: Task) -> Summand:
         if self.options.what == COUNTS:
@@ -66,44 +49,23 @@ class MRSumShares(Job):
             return DocumentFrequencies()
         return Rocchio(read_model(self.options.idf).rows)
 
-    def mapper(self, kind: str, record: dict[str, Any]) -> None:
-        if self.error is not None:
-            return
-        try:
-            self.sums.take(kind, record)
-        except UserError as error:
-            self.error = error
+    def take(self, kind: str, record: dict[str, Any]) -> None:
+        self.sums.take(kind, record)
 
-    def mapper_final(self) -> Iterator[tuple[str, Any]]:
-        try:
-            if self.error is not None:
-                raise self.error
-            header, sums = self.sums.finish()
-        except UserError as error:
-            yield error_record(error)
-            return
-        chosen = self.config["chosen_shards"]
-        shard = {
-            "shard": chosen.index(header["shard"]),
-            "shards": len(chosen),
-            "origin": f"{self.options.what} of run {self.config['run']}",
-            "stats": {"examples": header["sentences"], "tokens": header["tokens"]},
-            "instances": self.sums.instances,
-            "worked": self.worked(),
-        }
-        for number, rows in enumerate(cut(sums, self.options.ranges)):
-            yield f"{number:05d}", {**shard, "rows": to_record(rows)}
+    def finish(self) -> Pairs:
+        header, sums = self.sums.finish()
+        yield from self.by_range(
+            sums,
+            **place_among(self.config["chosen_shards"], header),
+            origin=f"{self.options.what} of run {self.config['run']}",
+            stats={"examples": header["sentences"], "tokens": header["tokens"]},
+            instances=self.sums.instances,
+            worked=self.worked(),
+        )
 
-    def reducer(self, key: str, records: Iterator[Any]) -> Iterator[tuple[str, Any]]:
-        if key == ERROR:
-            yield from pass_errors_on(key, records)
-            return
+    def combine(self, key: str, records: Iterator[Any]) -> Pairs:
         shards = sorted(records, key=lambda record: record["shard"])
-        try:
-            check_complete([(shard["shard"], shard["shards"], shard["origin"]) for shard in shards])
-        except UserError as error:
-            yield error_record(error, order=1)  # a mapper's error, if there is one, is the cause of it
-            return
+        check_complete([(shard["shard"], shard["shards"], shard["origin"]) for shard in shards])
         yield (
             key,
             {
@@ -113,9 +75,6 @@ class MRSumShares(Job):
                 "worked": [shard["worked"] for shard in shards],
             },
         )
-
-    def reducer_final(self) -> Iterator[tuple[str, Any]]:
-        yield REDUCER, {"shuffled": self.shuffled.bytes_read, "worked": self.worked()}
 
 
 if __name__ == "__main__":

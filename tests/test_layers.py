@@ -75,7 +75,7 @@ def test_a_job_file_needs_only_what_a_task_node_has(job: str) -> None:
     names = list(imported(read(ROOT / "jobs" / f"{job}.py")))
     assert top(iter(names)) <= {*STANDARD, "msgpack", "mrjob", "perceptron_core", "jobs"}
     ours = {name for name in names if name.split(".")[0] == "jobs"}
-    assert all(name.startswith(("jobs.job", "jobs.protocol", "jobs.storage")) for name in ours)
+    assert all(name.startswith(("jobs.job", "jobs.shard_job", "jobs.protocol", "jobs.storage")) for name in ours)
 
 
 def test_the_protocol_needs_only_the_core() -> None:

@@ -1,4 +1,4 @@
-"""The hot loops, in two forms with the same results: compiled (native.pyx) and NumPy/Python (reference.py).
+"""The hot loops, in two forms with the same results: compiled (native.pyx) and NumPy/Python (reference/).
 
 The compiled one is used where it was built; `PERCEPTRON_KERNEL=reference` chooses the other.
 """

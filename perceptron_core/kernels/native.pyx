@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The hot loops, compiled: keys, weight rows, Viterbi, beam and k best, updates with lazy averaging.
 
-`reference.py` says the same in NumPy and Python, and gives the same numbers bit for bit: float32 weights and
+`reference/` says the same in NumPy and Python, and gives the same numbers bit for bit: float32 weights and
 scores, added in the order of the features; float64 for steps, margins and averages; ties to the lowest label.
 """
 

@@ -1,0 +1,26 @@
+"""The kernel in NumPy and plain Python: the specification of the compiled one, and what runs where none was built.
+
+Its numbers are the compiled kernel's, bit for bit: float32 weights and scores, added in the order of the features;
+float64 for steps, margins and averages; ties to the lowest label.
+"""
+
+from perceptron_core.kernels.reference.keys import KeyTable, compose_at, compose_keys, hash_strings, pool_keys
+from perceptron_core.kernels.reference.lines import escape_line_ends, restore_line_ends
+from perceptron_core.kernels.reference.merge import add_step, unite_two
+from perceptron_core.kernels.reference.sequence import SequenceKernel
+from perceptron_core.kernels.reference.weights import ALL_ONE, WeightRows
+
+__all__ = [
+    "ALL_ONE",
+    "KeyTable",
+    "SequenceKernel",
+    "WeightRows",
+    "add_step",
+    "compose_at",
+    "compose_keys",
+    "escape_line_ends",
+    "hash_strings",
+    "pool_keys",
+    "restore_line_ends",
+    "unite_two",
+]

@@ -1,0 +1,109 @@
+"""The weights: a row of labels a feature."""
+
+from typing import Optional
+
+import numpy as np
+
+ALL_ONE = np.zeros(0, np.float32)  # instead of values that are all 1
+
+
+class Row:
+    """One feature's weights, their lags, and which of them took part in an update."""
+
+    def __init__(self, labels: int, step: float = 1.0) -> None:
+        self.step = step  # what a change is multiplied by
+        self.weights = np.zeros(labels, np.float32)
+        self.lags = np.zeros(labels)
+        self.touched = np.zeros(labels, bool)
+
+    def change(self, label: int, amount: float, seen: float) -> None:
+        """Add `amount` times the step to a weight after `seen` examples; its lag grows by change × seen, so that the
+        mean over n examples is (the weight now) − lag / n (the lazy averaging of Daumé 2006)."""
+        old = float(self.weights[label])
+        self.weights[label] = np.float32(old + amount * self.step)
+        self.lags[label] += seen * (float(self.weights[label]) - old)
+        self.touched[label] = True
+
+
+class WeightRows:
+    """The weights of the features by number: a row of labels each, made when it first gets a weight.
+
+    With min_updates > 1, scoring passes a row over until its feature has taken part in so many updates.
+    """
+
+    def __init__(self, labels: int, dense_from: int, min_updates: int = 1) -> None:
+        self.labels, self.min_updates = labels, min_updates
+        self.rows: dict[int, Row] = {}
+        self.count: dict[int, int] = {}  # updates in which a feature took part, as far as they matter
+        self.loaded: dict[int, int] = {}  # … and how many of them it came with
+        self.steps: Optional[np.ndarray] = None  # the rows' steps, if not 1: steps[feature // rows_a_step]
+        self.rows_a_step = 1
+
+    def reserve(self, features: int) -> None:
+        """Rows are made when they are needed."""
+
+    def row(self, feature: int) -> Row:
+        row = self.rows.get(feature)
+        if row is None:
+            step = 1.0 if self.steps is None else float(self.steps[feature // self.rows_a_step])
+            row = self.rows[feature] = Row(self.labels, step)
+        return row
+
+    def shown(self, feature: int) -> Optional[Row]:
+        """The row as scoring sees it."""
+        hidden = self.min_updates > 1 and self.count.get(feature, 0) < self.min_updates
+        return None if hidden else self.rows.get(feature)
+
+    def count_update(self, features: set[int]) -> None:
+        """One update in which these features took part; a relevant feature has nothing more to prove."""
+        for feature in features:
+            if self.count.get(feature, 0) < self.min_updates:
+                self.count[feature] = self.count.get(feature, 0) + 1
+
+    def counted(self, features: np.ndarray) -> np.ndarray:
+        """The updates in which each feature took part since it was loaded; no more than it lacked to min_updates."""
+        return np.array([self.count[f] - self.loaded.get(f, 0) for f in features.tolist()], np.int32)
+
+    def value(self, feature: int, label: int) -> np.float32:
+        """The weight as scoring sees it."""
+        row = self.shown(feature)
+        return np.float32(0) if row is None else row.weights[label]
+
+    def load(
+        self,
+        features: np.ndarray,
+        starts: np.ndarray,
+        labels: np.ndarray,
+        values: np.ndarray,
+        counts: Optional[np.ndarray] = None,
+    ) -> None:
+        """Give features[i] the weights of entries starts[i] … starts[i+1]-1, and the count of the updates that it took
+        part in before; a negative number is passed over."""
+        for feature, begin, end in zip(features.tolist(), starts[:-1].tolist(), starts[1:].tolist()):
+            if feature >= 0:
+                self.row(feature).weights[labels[begin:end]] = values[begin:end]
+        if counts is not None:
+            self.loaded.update((f, count) for f, count in zip(features.tolist(), counts.tolist()) if f >= 0)
+            self.count.update(self.loaded)
+
+    def add_scores(self, features: np.ndarray, scores: np.ndarray, values: np.ndarray = ALL_ONE) -> None:
+        """scores[label] += weight, times the feature's value if there are any, feature by feature: the order is part
+        of the result."""
+        for i, feature in enumerate(features.tolist()):
+            row = self.shown(feature)
+            if row is not None:
+                scores += row.weights * values[i] if len(values) else row.weights
+
+    def touched_entries(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Every weight that took part in an update, features in the given order: (features, where the entries of each
+        begin, labels, weights, lags)."""
+        rows = [(feature, self.rows[feature]) for feature in order.tolist() if feature in self.rows]
+        found = [(feature, row, np.flatnonzero(row.touched)) for feature, row in rows if row.touched.any()]
+        nothing = np.zeros(0)
+        return (
+            np.array([feature for feature, _, _ in found], np.int32),
+            np.cumsum([0, *(len(labels) for _, _, labels in found)], dtype=np.int64),
+            np.concatenate([nothing, *(labels for _, _, labels in found)]).astype(np.uint32),
+            np.concatenate([nothing, *(row.weights[labels] for _, row, labels in found)]).astype(np.float32),
+            np.concatenate([nothing, *(row.lags[labels] for _, row, labels in found)]),
+        )
