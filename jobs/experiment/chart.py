@@ -31,6 +31,7 @@ class Panel(NamedTuple):
     log_x: bool = False
     x_ticks: Sequence[float] = ()  # where x has few values: these
     from_zero: bool = False
+    log_y: bool = False  # of counts: none at all is drawn as one
 
 
 class Chart(NamedTuple):
@@ -77,7 +78,10 @@ class Chart(NamedTuple):
 def _drawn(panel: Panel, left: int, top: int, colours: dict[str, str], reference: str) -> list[str]:
     points = [point for line in panel.lines.values() for point in line] or [(1.0, 0.0)]
     xs, ys = [x for x, _ in points], [y for _, y in points]
-    y_ticks = ticks(0.0 if panel.from_zero else min(ys), max(ys), 5)
+    if panel.log_y:
+        y_ticks = [10.0**power for power in range(max(1, math.ceil(math.log10(max(*ys, 1.0)))) + 1)]
+    else:
+        y_ticks = ticks(0.0 if panel.from_zero else min(ys), max(ys), 5)
     x_ticks = list(panel.x_ticks) or (log_ticks(min(xs), max(xs)) if panel.log_x else inner_ticks(min(xs), max(xs)))
     scale: Callable[[float], float] = math.log if panel.log_x else float
     first, last = scale(min(xs)), scale(max(xs))
@@ -88,8 +92,13 @@ def _drawn(panel: Panel, left: int, top: int, colours: dict[str, str], reference
     def x_of(x: float) -> float:
         return left + (scale(x) - first) / (last - first) * WIDTH
 
+    def height(y: float) -> float:
+        return math.log(max(y, 1.0)) if panel.log_y else y
+
+    lowest, highest = height(y_ticks[0]), height(y_ticks[-1])
+
     def y_of(y: float) -> float:
-        return bottom - (y - y_ticks[0]) / (y_ticks[-1] - y_ticks[0]) * HEIGHT
+        return bottom - (height(y) - lowest) / (highest - lowest) * HEIGHT
 
     parts = [_text(left, top - 14, panel.title, weight="bold")]
     for tick in y_ticks:

@@ -13,6 +13,7 @@ from jobs.experiment.team import TEAM_CAPTION
 
 X_TITLES = {"seconds": "seconds on a simulated cluster"}
 LOG_AXES = ("seconds", "shards")
+COUNTS = ("errors",)  # which fall by powers of ten
 
 
 def draw(experiment: Experiment, results: Sequence[Result]) -> Chart:
@@ -87,6 +88,7 @@ def _panel(
         log_x=x in LOG_AXES,
         x_ticks=() if is_curve else places,
         from_zero=not y.startswith("dev"),
+        log_y=y in COUNTS,
     )
 
 

@@ -3,6 +3,8 @@
 import struct
 import xml.etree.ElementTree as ET
 
+import pytest
+
 from jobs.experiment import png
 from jobs.experiment.chart import LINE, Chart, Panel, log_ticks, ticks
 
@@ -32,6 +34,14 @@ def test_labels_and_points_stay_inside_and_apart():
     places = sorted(float(text.get("y")) for text in ends)
     assert len(places) == 12 and min(b - a for a, b in zip(places, places[1:])) >= LINE - 0.2
     assert places[0] > 0 and places[-1] < height
+
+
+def test_counts_fall_by_powers_of_ten_and_none_stands_with_one():
+    line = [(1.0, 2000.0), (2.0, 200.0), (3.0, 20.0), (4.0, 1.0), (5.0, 0.0)]
+    drawn = ET.fromstring(Chart("t", "", [Panel("p", "x", {"line": line}, log_y=True)]).svg())
+    heights = [float(mark.get("cy")) for mark in drawn.iter(f"{SVG}circle")]
+    assert heights[1] - heights[0] == pytest.approx(heights[2] - heights[1], abs=0.2) and heights[3] == heights[4]
+    assert {"1", "10", "100", "1,000", "10,000"} <= {text.text for text in drawn.iter(f"{SVG}text")}
 
 
 def test_ticks_are_round_and_cover_what_is_drawn():
