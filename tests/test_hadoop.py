@@ -54,27 +54,6 @@ def test_the_cluster_gives_the_bytes_of_an_inline_training(inline, on_hdfs):
         assert get(join(on_hdfs, epoch, name)) == (inline / epoch / name).read_bytes()
 
 
-def test_scaled_mixing_counts_and_ships_its_counts(corpus, on_hdfs, must, tmp_path):
-    """A job more, before the first epoch, and a file more in the distributed cache."""
-    options = ("--shards", 4, "--mixing", "scaled", "--epochs", 2, "--quiet")
-    run = "hdfs:///runs/scaled"
-    for where in (("--run-dir", tmp_path / "run"), ("--run-dir", run, "-r", "hadoop", "--reducers", 2)):
-        must("train", corpus / "task.yaml", "--train", corpus / "train.txt", *options, *where)
-    for name in ("occurrences", "model"):
-        assert get(f"{run}/{name}") == (tmp_path / "run" / name).read_bytes()
-
-
-@pytest.mark.parametrize("learner", ["naive-bayes", "rocchio"])
-def test_learners_of_one_pass(corpus, must, tmp_path, learner):
-    """Sums of the same bits, whoever adds them; Rocchio's frequencies go through the distributed cache."""
-    train, run = put(corpus / "train.txt", "hdfs:///corpus/once.txt"), f"hdfs:///runs/{learner}"
-    must("train", corpus / "task.yaml", "--train", train, "--run-dir", tmp_path / "run", "--learner", learner)
-    where = ("--run-dir", run, "-r", "hadoop", "--reducers", 2, "--shards", 3)
-    must("train", corpus / "task.yaml", "--train", train, "--learner", learner, *where)
-    for name in ("model", "epoch-0001/weights", *(["idf"] if learner == "rocchio" else [])):
-        assert get(f"{run}/{name}") == (tmp_path / "run" / name).read_bytes()
-
-
 def test_one_reducer_and_local_paths_give_the_same(corpus, inline, must, tmp_path):
     """The corpus and the run directory are local; only the jobs run on the cluster."""
     files = ("--train", corpus / "train.txt", "--dev", corpus / "dev.txt")
@@ -96,17 +75,6 @@ def test_one_reducer_and_local_paths_give_the_same(corpus, inline, must, tmp_pat
 def test_one_shard_is_one_file_that_the_reducers_wrote(on_hdfs):
     names = storage_of(on_hdfs).names(f"{on_hdfs}/prepared")
     assert names == ["prepared.json", *(f"shard-{shard:05d}-of-00004.gz" for shard in range(4))]
-
-
-def test_sparse_models(corpus, must, tmp_path):
-    """Features are counted in prepare, by a job over the shards on HDFS, and in training."""
-    options = ("--shards", 3, "--epochs", 2, "--min-count", 3, "--min-updates", 2)
-    must("train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", tmp_path / "run", *options)
-    train, run = put(corpus / "train.txt", "hdfs:///corpus/counted.txt"), "hdfs:///runs/sparse"
-    where = ("--run-dir", run, "-r", "hadoop", "--reducers", 2)
-    must("train", corpus / "task.yaml", "--train", train, *options, *where)
-    for file in ("model", "prepared/kept", "epoch-0002/weights"):
-        assert get(f"{run}/{file}") == (tmp_path / "run" / file).read_bytes()
 
 
 def test_predict_and_evaluate_on_the_cluster(corpus, inline, on_hdfs, must):
