@@ -30,9 +30,13 @@ def training_seconds(epoch: Epoch, team: Optional[Team] = None) -> float:
     return team.instead_of(slowest) if team else slowest
 
 
+def epoch_seconds(epoch: Epoch, team: Optional[Team] = None) -> float:
+    return training_seconds(epoch, team) + mixing_seconds(epoch)
+
+
 def seconds_until(history: list[Epoch], team: Optional[Team] = None) -> list[float]:
     """What the clock shows after each epoch."""
-    return list(accumulate(training_seconds(epoch, team) + mixing_seconds(epoch) for epoch in history))
+    return list(accumulate(epoch_seconds(epoch, team) for epoch in history))
 
 
 def inputs(history: list[Epoch]) -> list[dict[str, Any]]:
