@@ -72,6 +72,7 @@ def _part(block: FeatureBlock, begin: int, end: int) -> FeatureBlock:
         ids=block.ids[starts[0] : starts[-1]],
         pair_starts=pair_starts - pair_starts[0],
         pair_ids=block.pair_ids[pair_starts[0] : pair_starts[-1]],
+        values=block.values[starts[0] : starts[-1]],  # none, where all are 1
     )
 
 
