@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import sys
+import threading
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -161,6 +162,10 @@ class _Inline(InlineMRJobRunner):
         for number, task in enumerate(tasks, start=1):
             task()
             self.tasks_done(number, len(tasks))
+
+    def _cleanup_local_tmp(self) -> None:
+        """Behind the back of the next job: some file systems take milliseconds for each of a job's dozen folders."""
+        threading.Thread(target=super()._cleanup_local_tmp).start()  # which Python waits for before it ends
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
         def invoke(stdin: Any, stdout: Any, stderr: Any, folder: str, env: dict[str, str]) -> None:
