@@ -3,6 +3,7 @@
 import json
 import re
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,9 @@ def test_nothing_stays_in_the_folder_for_temporary_files(runner, trained, percep
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     good, bad = corpus / "dev.txt", corpus / "task.yaml"
     assert [perceptron("evaluate", trained, text, "-r", runner).code for text in (good, bad)] == [0, 2]
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and not thread.daemon:
+            thread.join()  # as Python does before it ends
     assert list(tmp_path.iterdir()) == []
 
 
