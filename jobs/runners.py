@@ -4,8 +4,8 @@ import logging
 import os
 import re
 import sys
-import threading
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from multiprocessing.pool import Pool

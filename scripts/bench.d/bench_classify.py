@@ -51,7 +51,8 @@ def _against(bench: Bench, rival: str, classes: int, files: Files) -> tuple[Row,
         }
     )
     work = f"an epoch in memory, {TRAIN:,} instances, {classes} classes, {learner}, mean of {EPOCHS}"
-    row = bench.compare(Row("classify", work, f"scikit-learn's {rival}"), GOAL, taken["ours"], taken.get(rival), _seconds)
+    row = Row("classify", work, f"scikit-learn's {rival}")
+    row = bench.compare(row, GOAL, taken["ours"], taken.get(rival), _seconds)
     averaged, last = _accuracies(bench, files, learner)
     wholes = sorted(_seconds(one, "epochs") for one in taken["ours"])
     note = (
