@@ -92,6 +92,10 @@ class EpochResult(NamedTuple):
             for stats, (start, end) in zip(self.stats, self.mappers)
         ]
 
+    def by_reducer(self) -> list[float]:
+        """Seconds; one after the other or at the same time, as the runner has it."""
+        return [round(end - start, 3) for start, end in self.reducers]
+
     def times(self, began: float, ended: float, scoring: float) -> dict[str, Any]:
         """The epoch's seconds, and where they went; scoring the dev set is no phase of MapReduce."""
         phases = seconds_by_phase(began, self.mappers, self.reducers, ended - scoring)
@@ -179,6 +183,7 @@ class _Training:
             "weights": len(relevant(weights.rows, self.settings.min_updates).labels),
             "shuffled": job.shuffled,
             "shards": job.by_shard(),
+            "reducers": job.by_reducer(),
             "mixing": mixing,
             "runner": self.plan.cluster.runner,
         }

@@ -1,9 +1,10 @@
 """The clock of a cluster that has a node for every shard, computed from what one machine has measured.
 
-An epoch takes as long as its slowest shard, then what was measured from the end of the mappers to the publication of
-the mixed weights: shuffle, reduce, publish. Serial training goes through the same job, with one shard. Not in it are
-what a real cluster adds (starting tasks, its network) and the scoring of the dev set, which is no part of training.
-Shards stay in memory after the first epoch, as they do in the process that was measured.
+An epoch takes as long as its slowest shard, then the shuffle, the slowest reducer, and the publication of the mixed
+weights; how many reducers share the mixing is what the run was asked for (--reducers). Serial training goes through the
+same job, with one shard. Not in it are what a real cluster adds (starting tasks, its network) and the scoring of the
+dev set, which is no part of training. Shards stay in memory after the first epoch, as they do in the process that was
+measured.
 """
 
 from itertools import accumulate
@@ -11,17 +12,19 @@ from typing import Any, Optional
 
 from jobs.experiment.team import Team
 
-MIXING_PHASES = ("shuffle", "reduce", "publish")
 CAPTION = (
     "The clock is that of a simulated cluster with a node a shard: the measured seconds of the slowest shard, plus "
-    "those of shuffle, reduce and publication, added up over the epochs."
+    "those of the shuffle, the slowest reducer and the publication, added up over the epochs."
 )
 
 Epoch = dict[str, Any]  # a line of history.jsonl
 
 
 def mixing_seconds(epoch: Epoch) -> float:
-    return sum(epoch["phases"][phase] for phase in MIXING_PHASES)
+    """From the last shard's end until the mixed weights are there."""
+    phases = epoch["phases"]
+    reducers = epoch.get("reducers", [phases["reduce"]])  # older runs tell of all of them together
+    return phases["shuffle"] + max(reducers) + phases["publish"]
 
 
 def training_seconds(epoch: Epoch, team: Optional[Team] = None) -> float:
@@ -45,6 +48,7 @@ def inputs(history: list[Epoch]) -> list[dict[str, Any]]:
         {
             "epoch": epoch["epoch"],
             "shard_seconds": [shard["seconds"] for shard in epoch["shards"]],
+            "reducer_seconds": epoch.get("reducers"),
             "mixing_seconds": round(mixing_seconds(epoch), 3),
             "measured_seconds": epoch["seconds"],
             "runner": epoch["runner"],

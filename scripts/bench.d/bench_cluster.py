@@ -1,8 +1,9 @@
 """cluster: an epoch on a simulated cluster with a node a shard, on a corpus whose serial epoch takes a minute.
 
-Every shard's seconds are measured one after the other in one process, and so is mixing; an epoch of the cluster takes
-as long as the slowest shard and the mixing after it (jobs/experiment/clock.py). How far that can be believed is seen
-where it can be measured: two shards as two processes, `-r local`, which start anew and read their shard in each epoch.
+Every shard's seconds are measured one after the other in one process, and so are those of as many reducers; an epoch of
+the cluster takes as long as the slowest of each, and what is one process's work (jobs/experiment/clock.py). How far
+that can be believed is seen where it can be measured: two shards as two processes, `-r local`, which start anew and
+read their shard in each epoch.
 """
 
 import math
@@ -73,7 +74,7 @@ def _train(bench: Bench, corpus: Path, folder: Path, shards: int, *options: obje
     shutil.rmtree(folder, ignore_errors=True)
     prepared = folder / "prepared"
     bench.perceptron("prepare", TASK, "--train", corpus, "--shards", shards, "--output", prepared, "--quiet")
-    bench.train(TASK, folder / "run", EPOCHS, "--prepared", prepared, *options)
+    bench.train(TASK, folder / "run", EPOCHS, "--prepared", prepared, "--reducers", shards, *options)
 
 
 def _two_processes(bench: Bench, corpus: Path, folder: Path) -> tuple[float, float]:

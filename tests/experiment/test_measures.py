@@ -20,7 +20,8 @@ def epoch(number: int, seconds: Sequence[float], averaged: float, last: float = 
         "seconds": 99.0,
         "runner": "inline",
         "shards": [{"seconds": each} for each in seconds],
-        "phases": {"submit": 7.0, "map": 8.0, "shuffle": 0.5, "reduce": 0.25, "publish": 0.25, "dev": 9.0},
+        "phases": {"submit": 7.0, "map": 8.0, "shuffle": 0.5, "reduce": 0.4, "publish": 0.25, "dev": 9.0},
+        "reducers": [0.15, 0.25],
         "dev": {"name": "F1", "averaged": averaged, "last": last, "score": averaged},
     }
 
