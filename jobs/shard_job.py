@@ -17,6 +17,7 @@ from jobs.job import Job
 from jobs.protocol import ERROR, REDUCER, LineProtocol, error_record, pass_errors_on
 from perceptron_core.errors import UserError
 from perceptron_core.rows import Rows, cut, to_record
+from perceptron_core.wire import DamagedRecord
 
 Pairs = Iterator[tuple[str, Any]]
 
@@ -93,6 +94,8 @@ class ShardJob(Job):
             return
         try:
             yield from self.combine(key, records)
+        except DamagedRecord:  # what a mapper has written, not what the user has: the task fails, and is tried again
+            raise
         except UserError as error:
             yield error_record(error, order=1)  # a mapper's error, if there is one, is the cause of it
 

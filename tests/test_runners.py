@@ -11,6 +11,7 @@ import pytest
 from jobs.runners import Cluster, run_job
 from jobs.train_epoch import MRTrainEpoch
 from perceptron_core.errors import UserError
+from perceptron_core.wire import DamagedRecord, decode_line
 
 OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 3)  # thirds: sums whose order would show
 MIXINGS = ("uniform", "errors", "examples", "touched", "row")
@@ -118,6 +119,12 @@ def test_a_shard_given_twice_or_not_at_all_is_refused(trained):
     for inputs in (shards[:2], [*shards, shards[0]]):
         with pytest.raises(UserError, match="the shards are not whole"):
             list(run_job(MRTrainEpoch, Cluster(), arguments, inputs))
+
+
+def test_a_line_that_was_altered_on_its_way_to_a_reducer_is_nobodys_mistake():
+    """A user's mistake would not be tried again."""
+    with pytest.raises(DamagedRecord, match="a line does not decode"):
+        list(MRTrainEpoch([]).reducer("00000", map(decode_line, [b"garbage"])))
 
 
 @pytest.mark.parametrize("runner", ["inline", "local"])
