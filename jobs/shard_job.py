@@ -10,6 +10,7 @@ user's error that a map task finds is kept until its input is read, travels as a
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional
 
@@ -27,7 +28,7 @@ def place_among(chosen: Sequence[int], header: dict[str, Any]) -> dict[str, int]
     return {"shard": chosen.index(header["shard"]), "shards": len(chosen)}
 
 
-class ShardJob(Job):
+class ShardJob(Job, ABC):
     """A job over shards; a subclass says how to `begin`, `take` a record and `finish`, and how to `combine` a range."""
 
     error: Optional[UserError] = None
@@ -35,19 +36,21 @@ class ShardJob(Job):
     def add_args(self) -> None:
         self.add_passthru_arg("--ranges", type=int, default=1)
 
+    @abstractmethod
     def begin(self) -> None:
         """A shard begins."""
 
+    @abstractmethod
     def take(self, kind: str, record: dict[str, Any]) -> Optional[Iterable[tuple[str, Any]]]:
         """The shard's next record."""
 
+    @abstractmethod
     def finish(self) -> Pairs:
         """The shard has ended: what it has to say."""
-        raise NotImplementedError
 
+    @abstractmethod
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
         """All shards' records of one range."""
-        raise NotImplementedError
 
     def by_range(self, rows: Rows, **about: Any) -> Pairs:
         for number, part in enumerate(cut(rows, self.options.ranges)):

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Callable, NamedTuple
 
 import pytest
@@ -256,3 +257,16 @@ def aws() -> Iterator[str]:
     host, port = server.get_host_and_port()
     yield f"http://{host}:{port}"
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def native() -> ModuleType:
+    """The compiled kernel."""
+    from perceptron_core import kernels
+
+    if kernels.native is None:
+        reason = "the compiled kernel was not built; install a C compiler and the package again"
+        if os.environ.get("CI") or os.environ.get("PERCEPTRON_CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return kernels.native

@@ -1,20 +1,16 @@
-"""The compiled kernel against the reference, bit for bit, on random problems; and both against the definitions."""
+"""Training and decoding: the compiled kernel against the reference, bit for bit, on random problems; and both against
+the definitions."""
 
 import itertools
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_core import kernels
 from perceptron_core.decoders import DECODERS
-from perceptron_core.features.feature_set import FeatureSet, template_key, template_seed
-from perceptron_core.features.templates import CRFPP, NAMES, Part, Template, boundary_value
-from perceptron_core.hashing import hash_string, mix
 from perceptron_core.kernels import reference
 from perceptron_core.learners import LEARNERS
 from perceptron_core.sequence_model import FeatureBlock
@@ -22,168 +18,6 @@ from perceptron_core.settings import Settings
 from perceptron_core.violations import UPDATES
 
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-@pytest.fixture(scope="module")
-def native() -> Any:
-    if kernels.native is None:
-        reason = "the compiled kernel was not built; install a C compiler and the package again"
-        if os.environ.get("CI") or os.environ.get("PERCEPTRON_CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return kernels.native
-
-
-def assert_same(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> None:
-    """Equal types, shapes and bytes."""
-    assert len(ours) == len(theirs)
-    for a, b in zip(ours, theirs):
-        assert (a.dtype, a.shape) == (b.dtype, b.shape)
-        assert a.tobytes() == b.tobytes(), (a, b)
-
-
-# ---------------------------------------------------------------- keys
-
-
-@given(st.lists(st.none() | st.text(st.characters())))
-@example([None, "", "Москва", "北京大学", "\ud800", "a\udfffb", "\0", "😀", "naïve"])
-def test_hashes_are_equal(native: Any, strings: list[Optional[str]]) -> None:
-    hashes = native.hash_strings(strings)
-    assert_same([hashes], [reference.hash_strings(strings)])
-    assert hashes.tolist() == [0 if s is None else hash_string(s) for s in strings]
-
-
-def random_templates(random: np.random.Generator, columns: int, attributes: int) -> list[Template]:
-    templates = []
-    for number in range(int(random.integers(1, 6))):
-        parts = tuple(
-            Part(f"column{random.integers(columns)}", f"attribute{random.integers(attributes)}", int(offset))
-            for offset in random.integers(-5, 6, int(random.integers(0, 4)))
-        )
-        text = f"U{number}:" + "/".join("%x[0,0]" for _ in parts)
-        templates.append(
-            Template(text, parts, False, CRFPP)
-            if random.random() < 0.3
-            else Template(" & ".join(["template", *map(str, parts)]) + str(number), parts, False, NAMES)
-        )
-    return templates
-
-
-@settings(deadline=None, max_examples=60)
-@given(SEEDS)
-def test_composed_keys_are_equal_and_as_defined(native: Any, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    columns, attributes = int(random.integers(1, 4)), int(random.integers(1, 4))
-    features = FeatureSet(random_templates(random, columns, attributes), [f"column{c}" for c in range(columns)])
-    lengths = random.integers(0, 5, int(random.integers(0, 5))).astype(np.int32)
-    # a type's attribute is a string, or None, by which no feature fires
-    texts = [
-        [[None if random.random() < 0.2 else f"{c}.{a}.{i}" for a in range(len(names))] for i in range(3)]
-        for c, names in enumerate(features.attributes)
-    ]
-    tables = [reference.hash_strings([text for row in rows for text in row]) for rows in texts]
-    ids = [random.integers(0, 3, int(lengths.sum())).astype(np.int32) for _ in features.columns]
-
-    composed = native.compose_keys(features.unigrams, lengths, ids, tables)
-    assert_same(composed, reference.compose_keys(features.unigrams, lengths, ids, tables))
-
-    expected, begin = [], 0
-    for length in lengths.tolist():
-        for t in range(length):
-            keys = []
-            for template in features.templates:
-                values: list[Optional[str]] = []
-                for part in template.parts:
-                    at, c = t + part.offset, features.columns.index(part.column)
-                    if 0 <= at < length:
-                        attribute = features.attributes[c].index(part.attribute)
-                        values.append(texts[c][ids[c][begin + at]][attribute])
-                    else:
-                        values.append(boundary_value(template.style, at if at < 0 else at - length + 1))
-                if None not in values:
-                    keys.append(template_key(template, values))
-            expected.append(keys)
-        begin += length
-    starts, keys = composed
-    assert [keys[a:b].tolist() for a, b in zip(starts, starts[1:])] == expected
-
-
-def test_a_key_depends_on_the_order_of_its_values() -> None:
-    template = Template("word[0] & word[1]", (Part("word", "identity", 0), Part("word", "identity", 1)), False, NAMES)
-    assert template_key(template, ["a", "b"]) != template_key(template, ["b", "a"])
-    assert template_key(template, ["a", "b"]) == mix(mix(template_seed(template), hash_string("a")), hash_string("b"))
-
-
-@settings(deadline=None, max_examples=40)
-@given(SEEDS, st.integers(0, 3000), st.sampled_from([2**64, 2**12, 3]))
-def test_key_tables_are_equal(native: Any, seed: int, size: int, spread: int) -> None:
-    random = np.random.default_rng(seed)
-    keys = random.integers(1, spread, size, dtype=np.uint64, endpoint=spread < 2**64)
-    if seed % 2:
-        keys = keys << np.uint64(40)  # equal low bits: one long run of probes
-        keys[keys == 0] = 7
-    compiled, plain = native.KeyTable(), reference.KeyTable()
-    cuts = np.sort(random.integers(0, size + 1, 2)).tolist()
-    for piece in np.split(keys, cuts):
-        assert_same([compiled.intern(piece)], [plain.intern(piece)])
-        assert len(compiled) == len(plain)
-    assert_same([compiled.keys()], [plain.keys()])
-    assert_same([compiled.keys(len(plain) // 2)], [plain.keys(len(plain) // 2)])
-    others = np.append(keys[: size // 2], random.integers(1, 2**64, 20, dtype=np.uint64))
-    assert_same([compiled.find(others)], [plain.find(others)])
-
-
-def sorted_rows(random: np.random.Generator, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    count = int(random.integers(0, most + 1))
-    keys = np.sort(random.choice(12, count, replace=False)).astype(np.uint64) << np.uint64(60)
-    rows = [np.sort(random.choice(5, int(random.integers(1, 5)), replace=False)) for _ in keys]
-    starts = np.append(0, np.cumsum([len(row) for row in rows])).astype(np.int64)
-    return keys, starts, _flat(rows)
-
-
-def _flat(rows: Sequence[np.ndarray]) -> np.ndarray:
-    return np.concatenate([np.zeros(0, np.int64), *rows]).astype(np.uint32)
-
-
-@given(SEEDS, st.sampled_from([0, 8]), st.sampled_from([0, 8]))
-def test_unions_are_equal(native: Any, seed: int, most_left: int, most_right: int) -> None:
-    random = np.random.default_rng(seed)
-    left, right = sorted_rows(random, most_left), sorted_rows(random, most_right)
-    united = native.unite_two(*left, *right)
-    assert_same(united, reference.unite_two(*left, *right))
-
-    def pairs(keys: np.ndarray, starts: np.ndarray, labels: np.ndarray) -> list[tuple[int, int]]:
-        return list(zip(np.repeat(keys, np.diff(starts)).tolist(), labels.tolist()))
-
-    everything = pairs(*united[:3])
-    assert everything == sorted({*pairs(*left), *pairs(*right)})
-    assert [everything[i] for i in united[3]] == pairs(*left)
-    assert [everything[i] for i in united[4]] == pairs(*right)
-
-
-@given(SEEDS, st.integers(1, 40), st.integers(0, 9))
-def test_adding_a_step_is_equal(native: Any, seed: int, size: int, multiple: int) -> None:
-    random = np.random.default_rng(seed)
-    place = np.flatnonzero(random.random(size) < 0.6)
-    value, lag = random_weights(random, (1, len(place)))[0], random.normal(size=len(place))
-    old, moved, mean = random.normal(size=(3, size))
-    low, high = np.sort(random_weights(random, (2, size)), axis=0)
-    sums = moved, mean, random.integers(0, 9, size), low, high
-    by_native, by_reference = ([column.copy() for column in sums] for _ in range(2))
-    native.add_step(place, value, lag, 7, multiple, old, *by_native)
-    reference.add_step(place, value, lag, 7, multiple, old, *by_reference)
-    assert_same(by_native, by_reference)
-
-
-@given(st.binary(max_size=40) | st.lists(st.sampled_from(b"\x1b\n\rnre a"), max_size=40).map(bytes))
-def test_lines_are_equal(native: Any, data: bytes) -> None:
-    line = native.escape_line_ends(data)
-    assert line == reference.escape_line_ends(data) and not set(line) & set(b"\r\n")
-    assert native.restore_line_ends(line) == reference.restore_line_ends(line) == data
-    assert native.restore_line_ends(data) == reference.restore_line_ends(data)  # which may be no line of ours
-
-
-# ---------------------------------------------------------------- sequences
 
 
 class Problem(NamedTuple):
@@ -265,7 +99,7 @@ def train_and_decode(
         values = np.concatenate([np.zeros(0, np.float32), *(row[row != 0] for row in weights)])
         numbers = np.arange(len(weights), dtype=np.int32)
         counts = numbers % (chosen.min_updates + 1)  # from new to relevant
-        made.load(numbers, starts, _flat(there), values.astype(np.float32), counts)
+        made.load(numbers, starts, np.concatenate([np.zeros(0, np.uint32), *there]), values.astype(np.float32), counts)
         return made
 
     emissions, pairs = rows(problem.emission_weights, False), rows(problem.pair_weights, True)
@@ -306,10 +140,16 @@ def cut_block(block: FeatureBlock, cuts: Sequence[int]) -> list[FeatureBlock]:
     return pieces
 
 
+def assert_same(ours: dict[str, list[np.ndarray]], theirs: dict[str, list[np.ndarray]]) -> None:
+    """Equal types, shapes and bytes."""
+    for name, arrays in ours.items():
+        bits, others = ([(a.dtype, a.shape, a.tobytes()) for a in each] for each in (arrays, theirs[name]))
+        assert bits == others, (name, arrays, theirs[name])
+
+
 def assert_kernels_agree(native: Any, problem: Problem, chosen: Settings) -> dict[str, list[np.ndarray]]:
     compiled, plain = train_and_decode(native, problem, chosen), train_and_decode(reference, problem, chosen)
-    for name, arrays in compiled.items():
-        assert_same(arrays, plain[name])
+    assert_same(compiled, plain)
     return compiled
 
 
@@ -391,8 +231,7 @@ def test_values_of_1_are_no_values(native: Any, seed: int, switches: Switches, l
     valued = problem._replace(block=problem.block._replace(values=np.ones(len(problem.block.ids), np.float32)))
     for kernel in (native, reference):
         with_values, without = (train_and_decode(kernel, p, Settings(learner)) for p in (valued, problem))
-        for name, arrays in with_values.items():
-            assert_same(arrays, without[name])
+        assert_same(with_values, without)
 
 
 def test_a_feature_counts_by_its_value(native: Any) -> None:
@@ -414,26 +253,6 @@ def test_a_feature_counts_by_its_value(native: Any) -> None:
         assert instances.train(block) == (1, 1, 1)
         _, _, labels, weights, _ = emissions.touched_entries(np.arange(2, dtype=np.int32))
         assert (labels.tolist(), weights.tolist()) == ([0, 1, 0, 1], [-2.0, 2.0, 0.5, -0.5])
-
-
-@settings(deadline=None, max_examples=60)
-@given(SEEDS, st.integers(0, 2), st.sampled_from([3, 2**63]))
-def test_pooled_keys_are_equal_and_as_defined(native: Any, seed: int, constants: int, spread: int) -> None:
-    random = np.random.default_rng(seed)
-    sizes = random.integers(0, random.choice([4, 400]), int(random.integers(0, 6))).astype(np.int32)
-    starts = np.append(0, np.cumsum(random.integers(0, 5, int(sizes.sum())))).astype(np.int32)
-    keys = random.integers(1, spread, int(starts[-1]), dtype=np.uint64)
-    if seed % 2:
-        keys = keys << np.uint64(40)  # equal low bits: one long run of probes
-    always = np.arange(1, constants + 1, dtype=np.uint64)
-    pooled = native.pool_keys(sizes, starts, keys, always)
-    assert_same(pooled, reference.pool_keys(sizes, starts, keys, always))
-    word_ends = np.append(0, np.cumsum(sizes))
-    for text, (a, b) in enumerate(zip(pooled[0], pooled[0][1:])):
-        own = keys[starts[word_ends[text]] : starts[word_ends[text + 1]]].tolist()
-        assert pooled[1][a:b].tolist() == [*dict.fromkeys(own), *always.tolist()]
-        found = pooled[2][a : b - constants]
-        assert keys[found].tolist() == list(dict.fromkeys(own)) and (pooled[2][b - constants : b] == -1).all()
 
 
 SETS = {
@@ -462,8 +281,7 @@ def test_sets_of_constraints_are_equal(
     cuts = np.sort(random.integers(0, 11, 3)).tolist()
     for kernel, threads in ((native, 1), (native, 2), (native, 3), (reference, 1)):
         other = train_and_decode(kernel, problem, chosen, threads, cuts)
-        for name, arrays in alone.items():
-            assert_same(arrays, other[name])
+        assert_same(alone, other)
 
 
 @pytest.mark.parametrize("labels, dense", [(40, True), (100, False)])
@@ -491,8 +309,7 @@ def test_mira_of_one_constraint_is_passive_aggressive(
             train_and_decode(native, problem, Settings(learner, cap, decoder, 2, update))
             for learner in (passive, "mira")
         ]
-        for name, arrays in trained[0].items():
-            assert_same(arrays, trained[1][name])
+        assert_same(*trained)
 
 
 def test_a_minibatch_is_one_step_along_the_mean(native: Any) -> None:
@@ -529,8 +346,7 @@ def test_steps_are_equal(native: Any, seed: int, switches: Switches, labels: int
     assert_kernels_agree(native, problem._replace(steps=(features, pairs)), chosen)
     ones = np.ones(problem.features), np.ones(problem.pairs)
     with_ones = assert_kernels_agree(native, problem._replace(steps=ones), chosen)
-    for name, arrays in train_and_decode(native, problem, chosen).items():
-        assert_same(arrays, with_ones[name])
+    assert_same(train_and_decode(native, problem, chosen), with_ones)
 
 
 @pytest.mark.parametrize("kernel_name", ["native", "reference"])
@@ -636,3 +452,17 @@ def test_a_weight_that_returns_to_its_old_value_took_part(native: Any) -> None:
         assert (features.tolist(), starts.tolist()) == ([0], [0, 2])
         assert (labels.tolist(), weights.tolist()) == ([0, 1], [0.0, 0.0])
         assert lags.tolist() == [1.0, -1.0]  # the second example's change, after one was seen
+
+
+@given(SEEDS, st.integers(1, 40), st.integers(0, 9))
+def test_adding_a_step_is_equal(native: Any, seed: int, size: int, multiple: int) -> None:
+    random = np.random.default_rng(seed)
+    place = np.flatnonzero(random.random(size) < 0.6)
+    value, lag = random_weights(random, (1, len(place)))[0], random.normal(size=len(place))
+    old, moved, mean = random.normal(size=(3, size))
+    low, high = np.sort(random_weights(random, (2, size)), axis=0)
+    sums = moved, mean, random.integers(0, 9, size), low, high
+    by_native, by_reference = ([column.copy() for column in sums] for _ in range(2))
+    native.add_step(place, value, lag, 7, multiple, old, *by_native)
+    reference.add_step(place, value, lag, 7, multiple, old, *by_reference)
+    assert_same({"sums": by_native}, {"sums": by_reference})

@@ -5,15 +5,13 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 import pytest
 
 from perceptron_core.corpus import Sentence
 from perceptron_core.epoch import EpochStats, ShardEpoch
-from perceptron_core.errors import UserError
-from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.hashing import hash_string, mix
 from perceptron_core.kernels import COMPILED
@@ -22,7 +20,6 @@ from perceptron_core.mixing import MIXINGS, ShardStep, add_average, apply, avera
 from perceptron_core.mixing import mix as mix_shards
 from perceptron_core.relevance import counted_from, relevant
 from perceptron_core.rows import Rows, empty
-from perceptron_core.sequence_model import FeatureNumbers, SequenceModel
 from perceptron_core.settings import Settings
 from perceptron_core.shards import ShardContent, write_shard
 from perceptron_core.task import Task, read_task
@@ -411,72 +408,3 @@ def test_repeated_features_count_in_the_norm(tmp_path: Path, learner: str, tau: 
     wrong = {(key, 0): -float(np.float32(size)) for key, size in step.items()}
     assert trained.weights == {**right, **wrong}
     assert trained.stats == [EpochStats(examples=1, errors=1, updates=1, tokens=2, wrong_tokens=2)]
-
-
-def test_equal_feature_vectors_move_nothing() -> None:
-    """Two equal tokens, gold 0 1, but only 1 0 is allowed: without transitions Φ is the same, so Δ = 0."""
-    allowed = np.array([[1, 1], [1, 0], [0, 1], [1, 1]], np.uint8)
-    keys = FeatureKeys(np.array([0, 1, 2], np.int32), np.array([7, 7], np.uint64), *_no_keys(2))
-    numbers = FeatureNumbers()
-    block = numbers.number(np.array([2], np.int32), np.array([0, 1], np.int32), keys)
-    for learner in LEARNERS:
-        settings = Settings(learner, transitions=False, start_stop=False)
-        model = SequenceModel(["a", "b"], settings, empty(weight="f4"), numbers, allowed)
-        assert model.train(block) == (1, 0, 2)
-        assert len(model.touched().keys) == 0
-
-
-def _no_keys(tokens: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros(tokens + 1, np.int32), np.zeros(0, np.uint64)
-
-
-@pytest.mark.parametrize(
-    "learner, step",
-    [
-        ("perceptron", lambda loss, margin, norm, c: 1.0),
-        ("pa", lambda loss, margin, norm, c: (loss - margin) / norm),
-        ("pa1", lambda loss, margin, norm, c: (loss - margin) / norm if (loss - margin) / norm < c else c),
-        ("pa2", lambda loss, margin, norm, c: (loss - margin) / (norm + 1 / (2 * c))),
-    ],
-)
-def test_steps(learner: str, step: Callable[..., float]) -> None:
-    for case in ((2.0, -1.5, 12.0, 0.125), (2.0, -1.5, 12.0, 10.0), (1.0, 0.0, 2.0, 0.5)):
-        assert LEARNERS[learner](*case) == step(*case)
-
-
-def test_settings_that_came_later_are_recorded_where_they_are_used() -> None:
-    """So that a model without them has the bytes that it had before, and is read."""
-    assert not {"minibatch", "k_best"} & set(Settings().record())
-    for settings in (Settings(), Settings("mira", None, minibatch=16, k_best=5)):
-        assert Settings.from_record(settings.record()) == settings
-
-
-@pytest.mark.parametrize(
-    "wrong, words",
-    [
-        ({"learner": "pa3"}, "choose one of perceptron, pa, pa1, pa2, mira"),
-        ({"decoder": "viterbo"}, "choose one of viterbi, beam, greedy"),
-        ({"update": "late"}, "choose one of standard, early, max-violation"),
-        ({"beam": 0}, "1 or more"),
-        ({"local_epochs": 0}, "1 or more"),
-        ({"aggressiveness": 0.0}, "greater than 0"),
-        ({"aggressiveness": math.nan}, "greater than 0"),
-        ({"learner": "pa2", "aggressiveness": None}, "pa2 needs a number"),
-        ({"minibatch": 0}, "1 or more"),
-        ({"learner": "pa1", "minibatch": 2}, "choose mira"),
-        ({"learner": "mira", "k_best": 0}, "1 or more"),
-        ({"k_best": 2}, "choose mira"),
-        ({"learner": "mira", "k_best": 2, "decoder": "greedy"}, "choose viterbi or beam"),
-    ],
-)
-def test_wrong_settings_are_refused(wrong: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        Settings(**wrong).check()
-    assert Settings().check() == Settings()
-
-
-@pytest.mark.parametrize("learner", ["pa", "pa1", "pa2"])
-def test_a_guess_that_scores_below_the_gold_by_more_than_its_loss_moves_nothing(learner: str) -> None:
-    """As an inexact search may find one: the hinge loss is zero, so is the step."""
-    assert LEARNERS[learner](1.0, 3.0, 2.0, 0.5) == 0.0
-    assert LEARNERS[learner](1.0, -1.0, 2.0, 0.5) > 0.0
