@@ -12,6 +12,7 @@ from perceptron_core.errors import UserError
 from perceptron_core.learners import ONE_PASS
 from perceptron_core.model import Model
 from perceptron_core.relevance import counted_from
+from perceptron_core.rounds import usual_rounds
 from perceptron_core.rows import Rows, drop_zeros, empty, relabel
 from perceptron_core.task import Task
 
@@ -69,6 +70,8 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[s
     if plan.settings.learner in ONE_PASS:  # it takes every token by itself
         scored = dict.fromkeys(scored, False)
     settings = plan.settings._replace(**scored)
+    chosen = [choose_shard(seed, shards)] if plan.subsample else list(range(shards))
+    rounds = plan.rounds or usual_rounds(plan.mixing, len(chosen), settings.local_epochs, bool(plan.init_model))
     config = {
         "version": CONFIG_VERSION,
         "task": task_record,
@@ -78,9 +81,10 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[s
         "shards": shards,
         "seed": seed,
         "subsample": plan.subsample,
-        "chosen_shards": [choose_shard(seed, shards)] if plan.subsample else list(range(shards)),
+        "chosen_shards": chosen,
         "data": corpus.content["data"],
         "init_model": init_digest,
+        **({"rounds": rounds} if rounds > 1 else {}),
         **({"min_count": corpus.content["min_count"]} if corpus.content.get("min_count") else {}),
     }
     config["run"] = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]

@@ -3,7 +3,7 @@
     w = 0, or another model's weights
     for n in 1 … N:                                     # McDonald et al. 2010, Fig. 3
         MRTrainEpoch(shards, w)  →  the mixed weights   # mappers: one epoch a shard; reducers: mix per feature
-        publish epoch n; stop?
+        publish epoch n; stop?                          # the first epoch, in several rounds: see rounds.py
 
 All that the loop needs to go on is in the run directory, so a run that was killed continues after its last whole
 epoch and ends with the same bytes.
@@ -12,14 +12,13 @@ epoch and ends with the same bytes.
 import os
 import tempfile
 import time
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from jobs import one_pass
 from jobs.configuration import configure, find_corpus
 from jobs.counting import count_occurrences
+from jobs.job_record import JobRecord, counts_of, times_of
 from jobs.over_shards import run_over_shards
-from jobs.phases import Span, seconds_by_phase
 from jobs.plan import Listener, TrainingPlan
 from jobs.prepared import Prepared, blaming_damage
 from jobs.report import read_run, report_html
@@ -35,6 +34,7 @@ from perceptron_core.mixing import FALL_BACK_AFTER, SCALED, add_average, apply, 
 from perceptron_core.model import Model
 from perceptron_core.predictor import choose_weights
 from perceptron_core.relevance import relevant
+from perceptron_core.rounds import Part, parts
 from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record
 from perceptron_core.settings import Settings
 from perceptron_core.stopping import reason_to_stop
@@ -71,35 +71,6 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
             return _Training(plan, run, corpus, config, held_out, listener).go_on()
         finally:
             residency.clear()
-
-
-class EpochResult(NamedTuple):
-    """What an epoch's job has put out."""
-
-    mixed: Rows
-    stats: list[dict[str, int]]  # of each shard
-    shuffled: int  # bytes
-    mappers: list[Span]
-    reducers: list[Span]
-
-    def totals(self) -> dict[str, int]:
-        return {name: sum(shard[name] for shard in self.stats) for name in self.stats[0]}
-
-    def by_shard(self) -> list[dict[str, Any]]:
-        """What makes a straggler visible."""
-        return [
-            {"sentences": stats["examples"], "errors": stats.get("errors"), "seconds": round(end - start, 3)}
-            for stats, (start, end) in zip(self.stats, self.mappers)
-        ]
-
-    def by_reducer(self) -> list[float]:
-        """Seconds; one after the other or at the same time, as the runner has it."""
-        return [round(end - start, 3) for start, end in self.reducers]
-
-    def times(self, began: float, ended: float, scoring: float) -> dict[str, Any]:
-        """The epoch's seconds, and where they went; scoring the dev set is no phase of MapReduce."""
-        phases = seconds_by_phase(began, self.mappers, self.reducers, ended - scoring)
-        return {"seconds": round(ended - began, 3), "phases": {**phases, "dev": round(scoring, 3)}}
 
 
 class _Training:
@@ -159,31 +130,26 @@ class _Training:
             self.listener.note(f"the report could not be written: {error}")
 
     def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        began = time.time()
-        before, sums = self._published(epoch - 1)
+        began, jobs, ends = time.time(), [], []
         mixing = mixing_now(self.plan.mixing, [entry["errors"] for entry in history])
         if mixing != self.plan.mixing and (not history or history[-1].get("mixing") != mixing):
             self.listener.note(f"no fewer errors for {FALL_BACK_AFTER} epochs: {mixing} mixing from now on")
-        once = self.settings.learner in ONE_PASS
-        job = self._run_one_pass() if once else self._run_job(epoch, history, mixing)
-        mixed, totals = job.mixed, job.totals()
-        weights = before._replace(rows=drop_zeros(apply(before.rows, mixed)))
-        average = None
-        if self.settings.average:
-            known = sums.rows if sums else empty(sum="f8")
-            total = drop_zeros(add_average(known, before.rows, mixed, epoch))
-            average = before._replace(kind="average", rows=total, epochs=epoch)
+        weights, average = self._published(epoch - 1)
+        for part in parts(self.config.get("rounds", 1) if epoch == 1 else 1):
+            if part.number:
+                self.run.write_round(part.number, weights)
+                ends.append(time.time())
+            if self.settings.learner in ONE_PASS:
+                mixed, job = one_pass.learn(self.plan, self.run, self.corpus, self.config, self.listener)
+            else:
+                expected = jobs[-1].shuffled if jobs else history[-1]["shuffled"] if history else 0
+                mixed, job = self._run_job(epoch, part, mixing, expected)
+            jobs.append(job)
+            weights, average = self._moved(weights, average, mixed, epoch, part)
         entry = {
             "epoch": epoch,
-            "sentences": totals["examples"],
-            "errors": totals.get("errors"),  # who learns in one pass makes no guesses
-            "updates": totals.get("updates"),
-            "tokens": totals["tokens"],
-            "wrong_tokens": totals.get("wrong_tokens"),
+            **counts_of(jobs),
             "weights": len(relevant(weights.rows, self.settings.min_updates).labels),
-            "shuffled": job.shuffled,
-            "shards": job.by_shard(),
-            "reducers": job.by_reducer(),
             "mixing": mixing,
             "runner": self.plan.cluster.runner,
         }
@@ -191,24 +157,33 @@ class _Training:
         if self.held_out is not None:
             entry["dev"] = self._dev_scores(weights, average)
         scored = time.time() - scoring
-        entry.update(job.times(began, time.time(), scored))
+        entry.update(times_of(jobs, began, [*ends, time.time()], scored))
         history = [*history, entry]
         self.run.publish(epoch, weights, average, history)
         self.last = {epoch: (weights, average)}
-        entry.update(job.times(began, time.time(), scored))  # now with the publication, for the history
+        entry.update(times_of(jobs, began, [*ends, time.time()], scored))  # now with the publication, for the history
         self.run.write_history(history)
         return history
 
-    def _run_one_pass(self) -> "EpochResult":
-        learnt = one_pass.learn(self.plan, self.run, self.corpus, self.config, self.listener)
-        return EpochResult(learnt.rows, learnt.stats, learnt.shuffled, learnt.mappers, learnt.reducers)
+    def _moved(
+        self, before: Model, sums: Optional[Model], mixed: Rows, epoch: int, part: Part
+    ) -> tuple[Model, Optional[Model]]:
+        """The weights and the sums of averages after a round of the epoch, or all of it."""
+        weights = before._replace(rows=drop_zeros(apply(before.rows, mixed)))
+        if not self.settings.average:
+            return weights, None
+        known = sums.rows if sums else empty(sum="f8")
+        total = drop_zeros(add_average(known, before.rows, mixed, epoch / part.rounds))
+        return weights, before._replace(kind="average", rows=total, epochs=epoch)
 
-    def _run_job(self, epoch: int, history: Sequence[dict[str, Any]], mixing: str) -> "EpochResult":
+    def _run_job(self, epoch: int, part: Part, mixing: str, expected: int) -> tuple[Rows, JobRecord]:
+        """The mixed weights; `expected`: about how many bytes will be shuffled."""
         inline = self.plan.cluster.runner == "inline"
-        last = history[-1]["shuffled"] if history else 0
+        before = self.run.round_file(part.number) if part.number else join(self.run.epoch_dir(epoch - 1), "weights")
         arguments = ["--config", self.plan.cluster.file(self.run.file("config.json"))]
-        arguments += ["--weights", self.plan.cluster.file(join(self.run.epoch_dir(epoch - 1), "weights"))]
+        arguments += ["--weights", self.plan.cluster.file(before)]
         arguments += ["--epoch", str(epoch), "--mixing", mixing]
+        arguments += ["--round", str(part.number + 1), "--rounds", str(part.rounds)]
         if self.corpus.kept_path():
             arguments += ["--kept", self.plan.cluster.file(self.corpus.kept_path())]
         arguments += ["--threads", str(self.plan.threads)]
@@ -216,21 +191,17 @@ class _Training:
             arguments += ["--occurrences", self.plan.cluster.file(self.run.file("occurrences"))]
         if inline:
             arguments.append("--keep-shards")
-        done = self._show_progress(epoch, inline)
+        done = self._show_progress(epoch, part, inline)
         with blaming_damage(self.corpus), tempfile.TemporaryDirectory() as scratch:
             inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
             cluster = self.plan.cluster._replace(progress=done)
-            output = run_over_shards(MRTrainEpoch, cluster, arguments, inputs, last)
+            output = run_over_shards(MRTrainEpoch, cluster, arguments, inputs, expected)
         residency.listen(None)
         counted = output.ranges[0]["stats"]
         assert all(record["stats"] == counted for record in output.ranges), "an epoch's ranges disagree"
-        return EpochResult(
-            concatenate([from_record(record["rows"]) for record in output.ranges]),
-            counted,
-            output.shuffled(),
-            output.ranges[0]["worked"],
-            [record["worked"] for record in output.reducers],
-        )
+        reducers = [record["worked"] for record in output.reducers]
+        mixed = concatenate([from_record(record["rows"]) for record in output.ranges])
+        return mixed, JobRecord(counted, output.shuffled(), output.ranges[0]["worked"], reducers)
 
     def _input(self, shard: int, scratch: str) -> str:
         """The shard's file; or, if this process has it in memory, a line that says so."""
@@ -242,16 +213,18 @@ class _Training:
             file.write(encode_line(RESIDENT, {"name": name}) + b"\n")
         return path
 
-    def _show_progress(self, epoch: int, inline: bool) -> Any:
+    def _show_progress(self, epoch: int, part: Part, inline: bool) -> Any:
         """Examples within this process, map tasks or hundredths of the job elsewhere; the callback for these."""
         chosen = self.config["chosen_shards"]
         unit = "tokens" if self.plan.task.features.history_templates else "sentences"
-        total = sum(self.corpus.shards[shard][unit] for shard in chosen) * self.settings.local_epochs
+        spans = [part.span(self.corpus.shards[shard][unit]) for shard in chosen]
+        total = sum(last - first for first, last in spans) * self.settings.local_epochs
+        name = f"epoch {epoch}" + (f", round {part.number + 1} of {part.rounds}" if part.rounds > 1 else "")
         if not inline:
             tasks = len(chosen) if self.plan.cluster.runner == "local" else 100
-            self.listener.step(f"epoch {epoch}", tasks)
+            self.listener.step(name, tasks)
             return lambda done, of, state="": self.listener.progress(done, state) if of == tasks else None
-        self.listener.step(f"epoch {epoch}", total)
+        self.listener.step(name, total)
         done = 0
 
         def report(more: int) -> None:

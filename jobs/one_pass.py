@@ -9,8 +9,8 @@ The shards' sums are the same for any number of shards, so there is nothing to m
 
 from typing import Any, NamedTuple
 
+from jobs.job_record import JobRecord
 from jobs.over_shards import run_over_shards
-from jobs.phases import Span
 from jobs.plan import Listener, TrainingPlan
 from jobs.prepared import Prepared, blaming_damage
 from jobs.run_dir import RunDir, fetch_model
@@ -33,10 +33,7 @@ class Pass(NamedTuple):
 
     rows: Rows
     instances: Any  # of each label
-    stats: list[dict[str, int]]  # of each shard
-    shuffled: int  # bytes
-    mappers: list[Span]
-    reducers: list[Span]
+    record: JobRecord
 
 
 def settled(plan: TrainingPlan) -> TrainingPlan:
@@ -47,15 +44,18 @@ def settled(plan: TrainingPlan) -> TrainingPlan:
     known = Settings()._asdict()
     given = [name for name, value in plan.settings._asdict().items() if name not in FREE and value != known[name]]
     given += ["mixing"] if plan.mixing != TrainingPlan._field_defaults["mixing"] else []
+    given += ["rounds"] if plan.rounds else []
     given += ["init_model"] if plan.init_model else []
     given += ["patience"] if plan.stop.patience else []
     if given:
         option = given[0].replace("_", "-")
         raise UserError(f"{option}: {learner} counts once and updates nothing; leave out --{option}")
-    return plan._replace(settings=plan.settings._replace(average=False), mixing=SUMMED)
+    return plan._replace(settings=plan.settings._replace(average=False), mixing=SUMMED, rounds=1)
 
 
-def learn(plan: TrainingPlan, run: RunDir, corpus: Prepared, config: dict[str, Any], listener: Listener) -> Pass:
+def learn(
+    plan: TrainingPlan, run: RunDir, corpus: Prepared, config: dict[str, Any], listener: Listener
+) -> tuple[Rows, JobRecord]:
     """The weights, and what the jobs tell of themselves."""
     jobs = _Jobs(plan, run, corpus, config)
     if plan.task.record["transitions"] or plan.task.features.bigram_templates:
@@ -64,7 +64,7 @@ def learn(plan: TrainingPlan, run: RunDir, corpus: Prepared, config: dict[str, A
     if plan.settings.learner == COUNTS:
         counted = jobs.sum(COUNTS)
         constants = plan.task.features.constant_keys()
-        return counted._replace(rows=NaiveBayes(constants).weights(counted.rows, counted.instances))
+        return NaiveBayes(constants).weights(counted.rows, counted.instances), counted.record
     Rocchio.check_size(sum(corpus.shards[shard]["tokens"] for shard in config["chosen_shards"]))
     first = None
     if not run.storage.exists(run.file("idf")):
@@ -72,14 +72,13 @@ def learn(plan: TrainingPlan, run: RunDir, corpus: Prepared, config: dict[str, A
         rows = DocumentFrequencies().idf(first.rows, first.instances)
         run.write_idf(Model("idf", config["task"], config["labels"], config["settings"], rows))
     second = jobs.sum(VECTORS, "--idf", plan.cluster.file(run.file("idf")))
-    idf = fetch_model(run.file("idf")).rows
-    learnt = second._replace(rows=Rocchio(idf).weights(second.rows, second.instances))
+    weights = Rocchio(fetch_model(run.file("idf")).rows).weights(second.rows, second.instances)
     if first is None:
-        return learnt
-    return learnt._replace(  # the second job's tasks come first, because shards are told of by them
-        shuffled=first.shuffled + second.shuffled,
-        mappers=second.mappers + first.mappers,
-        reducers=second.reducers + first.reducers,
+        return weights, second.record
+    return weights, second.record._replace(  # the second job's tasks come first, because shards are told of by them
+        shuffled=first.record.shuffled + second.record.shuffled,
+        mappers=second.record.mappers + first.record.mappers,
+        reducers=second.record.reducers + first.record.reducers,
     )
 
 
@@ -104,8 +103,7 @@ class _Jobs(NamedTuple):
         return Pass(
             concatenate([from_record(record["rows"]) for record in output.ranges]),
             first["instances"],
-            first["stats"],
-            output.shuffled(),
-            first["worked"],
-            [record["worked"] for record in output.reducers],
+            JobRecord(
+                first["stats"], output.shuffled(), first["worked"], [record["worked"] for record in output.reducers]
+            ),
         )

@@ -23,4 +23,4 @@ def seconds_by_phase(began: float, mappers: Sequence[Span], reducers: Sequence[S
         ended,
     ]
     ordered = [min(mark, ended) for mark in accumulate(marks, max)]
-    return {name: round(to - since, 3) for name, since, to in zip(PHASES, ordered, ordered[1:])}
+    return {name: to - since for name, since, to in zip(PHASES, ordered, ordered[1:])}

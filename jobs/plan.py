@@ -23,6 +23,7 @@ class TrainingPlan(NamedTuple):
     settings: Settings = Settings()
     threads: int = 1  # which changes no result, and so is no setting
     mixing: str = "row"
+    rounds: Optional[int] = None  # of the first epoch; None: see perceptron_core/rounds.py
     subsample: bool = False
     init_model: Optional[str] = None
     stop: StopRule = StopRule(10, 0.0005, None)

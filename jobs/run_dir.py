@@ -7,6 +7,7 @@
     epoch-0007/weights          the mixed weights after the epoch
     epoch-0007/average          the sum of the epochs' averages, to go on with
     epoch-0007/stats.json       the epoch's counts and those of all epochs before it
+    round-3                     while the first epoch is trained in rounds: the mixed weights after the third
     history.jsonl               one line an epoch
     model                       last and averaged weights of the best epoch (or the last), once training has ended
     mistakes.json               the model's most frequent confusions on the dev set, with examples, if there is one
@@ -31,6 +32,7 @@ from perceptron_core.settings import Settings
 from perceptron_core.stopping import best_epoch
 
 EPOCH = re.compile(r"epoch-(\d{4,})")
+LEFTOVER = re.compile(r"\..*\.tmp|round-\d+")
 CONFIG_VERSION = 1
 
 
@@ -79,9 +81,9 @@ class RunDir:
         self.storage.write(self.file("config.json"), _json_bytes(config))
 
     def remove_leftovers(self) -> None:
-        """What a killed process was still writing."""
+        """Rounds of the first epoch, and what a killed process was still writing."""
         for name in self.storage.names(self.path):
-            if name.startswith(".") and name.endswith(".tmp"):
+            if LEFTOVER.fullmatch(name):
                 self.storage.remove(self.file(name))
 
     def note_prepared(self, folder: str) -> None:
@@ -117,7 +119,19 @@ class RunDir:
             last = history[-1] if history else {}
             with open(join(folder, "stats.json"), "wb") as file:
                 file.write(_json_bytes({**last, "history": history}))
+        if epoch == 1:  # its rounds
+            self.remove_leftovers()
         self.drop_epochs(history)
+
+    def round_file(self, number: int) -> str:
+        return self.file(f"round-{number}")
+
+    def write_round(self, number: int, weights: Model) -> None:
+        """The weights that the next round starts from; those before them have been used."""
+        with self.storage.new_file(self.round_file(number)) as path:
+            write_model(path, weights)
+        if number > 1:
+            self.storage.remove(self.round_file(number - 1))
 
     def written_history(self) -> list[dict[str, Any]]:
         """What history.jsonl says of each epoch: the same, and how long the publication took."""

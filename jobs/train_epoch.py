@@ -23,6 +23,7 @@ from perceptron_core.features.rare import read_kept
 from perceptron_core.mixing import ShardStep, mix
 from perceptron_core.model import model_digest, read_model
 from perceptron_core.occurrences import FeatureSteps
+from perceptron_core.rounds import Part
 from perceptron_core.rows import from_record, to_record
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
@@ -40,6 +41,8 @@ class MRTrainEpoch(ShardJob):
         self.add_file_arg("--occurrences", default=None, help="in how many shards features occur, for scaled mixing")
         self.add_passthru_arg("--epoch", type=int)
         self.add_passthru_arg("--mixing", help="the strategy of this epoch")
+        self.add_passthru_arg("--round", type=int, default=1, help="which part of every shard to train on")
+        self.add_passthru_arg("--rounds", type=int, default=1, help="of so many")
         self.add_passthru_arg("--threads", type=int, default=1, help="to decode a minibatch by")
         self.add_passthru_arg("--keep-shards", action="store_true", help="the driver is this process: see residency")
 
@@ -58,6 +61,7 @@ class MRTrainEpoch(ShardJob):
             kept=read_kept(self.options.kept) if self.options.kept else None,
             threads=self.options.threads,
             steps=self.feature_steps(),
+            part=Part(self.options.round - 1, self.options.rounds),
         )
 
     def feature_steps(self) -> Optional[FeatureSteps]:
@@ -90,7 +94,9 @@ class MRTrainEpoch(ShardJob):
             residency.keep(f"{self.config['run']}/{header['shard']}", self.epoch.resident())
         stats = self.epoch.stats._asdict()
         del self.epoch  # its weights are not needed any more; mrjob keeps the job itself for longer
-        origin = f"epoch {self.options.epoch} from weights {model_digest(self.options.weights)}"
+        origin = (
+            f"epoch {self.options.epoch}, round {self.options.round}, from weights {model_digest(self.options.weights)}"
+        )
         place = place_among(self.config["chosen_shards"], header)
         yield from self.by_range(touched, **place, origin=origin, stats=stats, worked=self.worked())
 

@@ -8,7 +8,8 @@
         w ← w + Σ α_c Δ_c                                   # … and update by all of them: see learners/
 
 With M = 1 this is the ordinary learner: Collins 2002; McDonald et al. 2010, OneEpochPerceptron. A minibatch does not
-end with a block, only with a pass, so that how sentences are stored changes nothing; averages count sentences.
+end with a block, only with a pass, so that how sentences are stored changes nothing; averages count sentences. In a
+round of the first epoch (rounds.py) only a part of the shard is passed over.
 
 The inner loops are the kernel's. Blocks are trained on as they arrive, so that a task's memory grows with the features
 of its shard, not with its sentences; they are kept only for further local passes, or for the next epoch if the same
@@ -18,11 +19,14 @@ process will run it (`Resident`).
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
+import numpy as np
+
 from perceptron_core import history
 from perceptron_core.features.encoding import Encoded
 from perceptron_core.features.rare import keep_only
 from perceptron_core.kernels import KeyTable
 from perceptron_core.occurrences import FeatureSteps
+from perceptron_core.rounds import WHOLE, Part
 from perceptron_core.rows import Rows
 from perceptron_core.sequence_model import FeatureBlock, FeatureNumbers, SequenceModel
 from perceptron_core.settings import Settings
@@ -70,13 +74,15 @@ class ShardEpoch:
         kept: Optional[KeyTable] = None,
         threads: int = 1,
         steps: Optional[FeatureSteps] = None,
+        part: Part = WHOLE,
     ) -> None:
         self.task, self.labels, self.settings, self.weights = task, labels, settings, weights
         self.kept = kept  # the features that are not too rare; None: all
         self.progress, self.threads = progress, threads
         self.keep = keep or settings.local_epochs > 1
         self.reader = ShardReader(task.features, task.fingerprint, labels)
-        self.steps = steps
+        self.steps, self.part = steps, part
+        self.passed = 0  # sentences of this pass, of the part or not
         self.numbers = FeatureNumbers()
         self.model: Optional[SequenceModel] = None  # made when the features' numbers are known to be new or resident
         self.blocks: list[FeatureBlock] = []
@@ -85,8 +91,13 @@ class ShardEpoch:
     def take(self, kind: str, record: dict[str, Any]) -> None:
         """Train on a block; check any other record."""
         encoded = self.reader.take(kind, record)
-        if encoded is not None:
-            self._train(self._number(encoded))
+        if encoded is None:
+            return
+        lengths = history.instances(self.reader.features, encoded.lengths)
+        if self.keep or self._of_part(len(lengths)):
+            self._train(self._number(encoded, lengths))
+        else:
+            self.passed += len(lengths)
 
     def take_resident(self, shard: Resident) -> None:
         """Train on a shard that is in memory."""
@@ -95,11 +106,17 @@ class ShardEpoch:
         for block in shard.blocks:
             self._train(block)
 
-    def _number(self, encoded: Encoded) -> FeatureBlock:
+    def _of_part(self, size: int) -> range:
+        """Which of the next block's sentences are in the part of the shard that is trained on."""
+        assert self.reader.header is not None, "a shard's blocks follow its header"
+        total = self.reader.header["tokens" if self.task.features.history_templates else "sentences"]
+        first, last = (min(max(0, end - self.passed), size) for end in self.part.span(total))
+        return range(first, last)
+
+    def _number(self, encoded: Encoded, lengths: np.ndarray) -> FeatureBlock:
         features = self.reader.keys(encoded)
         if self.kept is not None:
             features = keep_only(features, self.kept)
-        lengths = history.instances(self.reader.features, encoded.lengths)
         block = self.numbers.number(lengths, encoded.labels, features)
         if self.steps is not None:
             self.numbers.look_up_steps(self.steps)
@@ -112,13 +129,19 @@ class ShardEpoch:
         return self.model
 
     def _train(self, block: FeatureBlock) -> None:
-        errors, updates, wrong = self._the_model().train(block)
-        self.stats = self.stats.plus(len(block.lengths), errors, updates, len(block.gold), wrong)
-        self.progress(len(block.lengths))
+        """On those of its sentences that are in the part; the block is kept as it is."""
+        wanted = self._of_part(len(block.lengths))
+        self.passed += len(block.lengths)
+        if wanted:
+            part = block.between(wanted.start, wanted.stop)
+            errors, updates, wrong = self._the_model().train(part)
+            self.stats = self.stats.plus(len(wanted), errors, updates, len(part.gold), wrong)
+            self.progress(len(wanted))
         if self.keep:
             self.blocks.append(block)
 
     def _end_pass(self) -> None:
+        self.passed = 0
         self.stats = self.stats._replace(updates=self.stats.updates + self._the_model().end_of_pass())
 
     def finish(self) -> tuple[dict[str, Any], Rows]:

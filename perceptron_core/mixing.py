@@ -189,12 +189,13 @@ def apply(before: Rows, mixed: Rows) -> Rows:
     return union.with_values(weight=weight)._replace(counts=add_counts(union.keys, [before, mixed]))
 
 
-def add_average(sums: Rows, before: Rows, mixed: Rows, epoch: int) -> Rows:
-    """The sum of the epochs' averages ("sum"), e times that of epoch e: w before it, plus the mixed mean step."""
+def add_average(sums: Rows, before: Rows, mixed: Rows, share: float) -> Rows:
+    """The sum of the epochs' averages ("sum"), e times that of epoch e: w before it, plus the mixed mean step. Where an
+    epoch has several rounds, e is divided among them."""
     union, (sum_place, before_place, mixed_place) = unite([sums, before, mixed])
     size = len(union.labels)
     total = spread(sum_place, sums.values["sum"], size)
-    total += epoch * (
+    total += share * (
         spread(before_place, before.values["weight"], size) + spread(mixed_place, mixed.values["mean"], size)
     )
     return union.with_values(sum=total)

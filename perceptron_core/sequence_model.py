@@ -30,6 +30,23 @@ class FeatureBlock(NamedTuple):
     pair_ids: np.ndarray
     values: np.ndarray = ALL_ONE  # of the features `ids`
 
+    def between(self, first: int, last: int) -> "FeatureBlock":
+        """The sentences from number `first` to before number `last`."""
+        if (first, last) == (0, len(self.lengths)):
+            return self
+        begin, size = int(self.lengths[:first].sum()), int(self.lengths[first:last].sum())
+        end = begin + size
+        features, pairs = (slice(starts[begin], starts[end]) for starts in (self.starts, self.pair_starts))
+        return FeatureBlock(
+            self.lengths[first:last],
+            self.gold[begin:end],
+            self.starts[begin : end + 1] - features.start,
+            self.ids[features],
+            self.pair_starts[begin : end + 1] - pairs.start,
+            self.pair_ids[pairs],
+            self.values[features],
+        )
+
 
 class FeatureNumbers:
     """The numbers of the features met so far; outlives an epoch where the shard stays in memory."""

@@ -125,6 +125,7 @@ def run_train(arguments: Arguments, task: Task) -> None:
         ),
         threads=arguments.threads,
         mixing=arguments.mixing,
+        rounds=arguments.rounds,
         subsample=arguments.subsample,
         init_model=arguments.init_model,
         stop=StopRule(arguments.epochs, arguments.stop_threshold, arguments.patience),

@@ -97,6 +97,13 @@ def _train(parser: argparse.ArgumentParser) -> None:
         "the fewer shards have the feature (scaled)",
     )
     split.add_argument(
+        "--rounds",
+        type=positive,
+        metavar="R",
+        help="mix R times during the first epoch, after each R-th part of the shards; 1: once, as in the papers "
+        "(default: 8, at most one a shard, if row, touched or mid mixing begins with no weights)",
+    )
+    split.add_argument(
         "--local-epochs", type=positive, default=1, metavar="L", help="passes over a shard before mixing (default 1)"
     )
     split.add_argument(

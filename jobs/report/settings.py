@@ -33,7 +33,7 @@ def settings(config: dict[str, Any]) -> dict[str, str]:
     both = {
         **task,
         **config["settings"],
-        **{name: config.get(name) for name in ("mixing", "shards", "seed", "subsample")},
+        **{name: config.get(name) for name in ("mixing", "rounds", "shards", "seed", "subsample")},
     }
     told = {name.replace("_", " "): _told(value) for name, value in both.items()}
     told["labels"] = ", ".join(config["labels"])
