@@ -34,7 +34,7 @@ from perceptron_core.mixing import FALL_BACK_AFTER, SCALED, add_average, apply, 
 from perceptron_core.model import Model
 from perceptron_core.predictor import choose_weights
 from perceptron_core.relevance import relevant
-from perceptron_core.rounds import Part, parts
+from perceptron_core.rounds import WHOLE, Part, parts
 from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record
 from perceptron_core.settings import Settings
 from perceptron_core.stopping import reason_to_stop
@@ -173,7 +173,9 @@ class _Training:
         if not self.settings.average:
             return weights, None
         known = sums.rows if sums else empty(sum="f8")
-        total = drop_zeros(add_average(known, before.rows, mixed, epoch / part.rounds))
+        # within an epoch all examples count alike
+        share = self._examples(part) / max(1, self._examples(WHOLE)) if part.rounds > 1 else 1
+        total = drop_zeros(add_average(known, before.rows, mixed, epoch * share))
         return weights, before._replace(kind="average", rows=total, epochs=epoch)
 
     def _run_job(self, epoch: int, part: Part, mixing: str, expected: int) -> tuple[Rows, JobRecord]:
@@ -213,15 +215,18 @@ class _Training:
             file.write(encode_line(RESIDENT, {"name": name}) + b"\n")
         return path
 
+    def _examples(self, part: Part) -> int:
+        """How many a pass over the part of all shards has."""
+        unit = "tokens" if self.plan.task.features.history_templates else "sentences"
+        spans = [part.span(self.corpus.shards[shard][unit]) for shard in self.config["chosen_shards"]]
+        return sum(last - first for first, last in spans)
+
     def _show_progress(self, epoch: int, part: Part, inline: bool) -> Any:
         """Examples within this process, map tasks or hundredths of the job elsewhere; the callback for these."""
-        chosen = self.config["chosen_shards"]
-        unit = "tokens" if self.plan.task.features.history_templates else "sentences"
-        spans = [part.span(self.corpus.shards[shard][unit]) for shard in chosen]
-        total = sum(last - first for first, last in spans) * self.settings.local_epochs
+        total = self._examples(part) * self.settings.local_epochs
         name = f"epoch {epoch}" + (f", round {part.number + 1} of {part.rounds}" if part.rounds > 1 else "")
         if not inline:
-            tasks = len(chosen) if self.plan.cluster.runner == "local" else 100
+            tasks = len(self.config["chosen_shards"]) if self.plan.cluster.runner == "local" else 100
             self.listener.step(name, tasks)
             return lambda done, of, state="": self.listener.progress(done, state) if of == tasks else None
         self.listener.step(name, total)

@@ -197,9 +197,11 @@ class SequenceModel:
         """Every weight that took part in an update: its value now ("weight") and its lag ("lag"); with the growth of
         the features' counts, if they are counted."""
         keys, order = self.numbers.emissions.keys(), self.numbers.order_of_emissions()
+        if self._fetched < len(order):  # sentences were numbered that are not of this round
+            order = order[order < self._fetched]
         parts = [_touched(self.emissions, keys, order)]
-        if len(self.numbers.pairs):
-            keys = pair_keys(self.numbers.pairs.keys(), self.labels)
+        if self._fetched_pairs:
+            keys = pair_keys(self.numbers.pairs.keys()[: self._fetched_pairs], self.labels)
             parts.append(_touched(self.pairs, keys, np.argsort(keys).astype(np.int32)))
         weights, lags, touched = self.kernel.transition_state()
         row, label = np.nonzero(touched)

@@ -76,7 +76,8 @@ def test_chunking(score: Scorer, data: Path) -> None:
     ("options", "floor"),
     [
         pytest.param(["--shards", 1], 0.900, id="serial"),
-        pytest.param(["--shards", 10, "--mixing", "row"], 0.898, id="10 shards"),
+        pytest.param(["--shards", 10, "--mixing", "row"], 0.902, id="10 shards"),
+        pytest.param(["--shards", 50, "--mixing", "row"], 0.902, id="50 shards"),
     ],
 )
 def test_named_entities(options: list, floor: float, score: Scorer, data: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Callable, Optional
 
 import pytest
 
-OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 3)
+OPTIONS = ("--shards", 3, "--mixing", "uniform", "--rounds", 2, "--epochs", 3)
 CHANGES = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "os.link", "os.symlink"}
 
 
@@ -199,6 +199,7 @@ CHANGED = {
     "decoder": (["--decoder", "greedy"], "decoder was 'viterbi', now 'greedy'"),
     "beam": (["--beam", 3], "beam was 8, now 3"),
     "update": (["--update", "early"], "update was 'standard', now 'early'"),
+    "rounds": (["--rounds", 3], "rounds was 2, now 3"),
     "local epochs": (["--local-epochs", 2], "local_epochs was 1, now 2"),
     "average": (["--no-average"], "average was True, now False"),
     "subsample": (["--subsample"], "subsample was False, now True"),

@@ -9,7 +9,7 @@ import pytest
 
 from jobs.experiment import model_size
 from jobs.experiment.cell import Cell, Corpus
-from jobs.experiment.clock import inputs, seconds_until
+from jobs.experiment.clock import inputs, rounds_of, seconds_until
 from jobs.experiment.results import MEASURES, Result, baseline_of
 
 
@@ -34,6 +34,11 @@ def test_the_clock_waits_for_the_slowest_shard_and_the_mixing():
     run = [epoch(1, [1.0, 3.0, 2.0], 0.5), epoch(2, [1.0, 0.5, 0.5], 0.6)]
     assert seconds_until(run) == [4.0, 6.0]
     assert inputs(run)[0]["shard_seconds"] == [1.0, 3.0, 2.0] and inputs(run)[0]["mixing_seconds"] == 1.0
+
+
+def test_the_clock_waits_in_every_round():
+    rounds = [epoch(1, [1.0, 3.0], 0.5), epoch(1, [2.0, 1.0], 0.5)]
+    assert seconds_until([{**epoch(1, [3.0, 4.0], 0.5), "rounds": rounds}]) == [3.0 + 1.0 + 2.0 + 1.0]
 
 
 def test_measures():
@@ -128,5 +133,7 @@ def test_the_clocks_inputs_are_kept(done, history):
     output, _ = done
     kept = json.loads((output / "grid.json").read_text())["runs"]["phrases_shards-3_epochs-3_mixing-row_seed-1"]
     measured = history(output, "phrases_shards-3_epochs-3_mixing-row_seed-1")
-    assert [e["shard_seconds"] for e in kept["epochs"]] == [[s["seconds"] for s in e["shards"]] for e in measured]
+    rounds = [part for epoch in measured for part in rounds_of(epoch)]
+    assert [(e["epoch"], e["round"]) for e in kept["epochs"]] == [(1, 1), (1, 2), (1, 3), (2, 1), (3, 1)]
+    assert [e["shard_seconds"] for e in kept["epochs"]] == [[s["seconds"] for s in part["shards"]] for part in rounds]
     assert kept["seconds"] == [round(seconds, 3) for seconds in seconds_until(measured)]

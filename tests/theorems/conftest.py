@@ -212,6 +212,7 @@ def learn(must: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) ->
         folder = tmp_path_factory.mktemp("theorem")
         problem.write(folder)
         fixed = ("--train", folder / "train.txt", "--run-dir", folder / "run", "--seed", SEED, "--stop-threshold", -1)
+        fixed += ("--rounds", 1)  # as in the paper
         said = must("train", folder / "task.yaml", *fixed, "--epochs", 500, *options)
         history = [json.loads(line) for line in (folder / "run" / "history.jsonl").read_text().splitlines()]
         dealt_to, _ = deal(SEED, 0, 0, len(problem.sentences), len(history[0]["shards"]))
