@@ -16,6 +16,7 @@ READY_EXPERIMENTS = (
     "strategies",
     "carry-over",
     "on-itself",
+    "rounds",
     "sparse",
     "minibatch",
     "processors",
