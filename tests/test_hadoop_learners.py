@@ -56,8 +56,8 @@ def test_sparse_models(same):
 
 
 def test_minibatches_of_mira_by_several_threads(same):
-    options = ("--learner", "mira", "--k-best", 3, "--minibatch", 4)
-    same("mira", "--shards", 2, "--epochs", 2, *options, there=("--threads", 3), files=["epoch-0002/average"])
+    options = ("--shards", 2, "--rounds", 3, "--epochs", 2, "--learner", "mira", "--k-best", 3, "--minibatch", 4)
+    same("mira", *options, there=("--threads", 3), files=["epoch-0002/average"])
 
 
 def test_labels_before_as_features(same, corpus, must, tmp_path):

@@ -33,8 +33,8 @@ def test_the_rounds_of_a_shard_are_all_of_it_once(sentences: int, rounds: int) -
 
 
 def test_who_has_rounds() -> None:
-    assert [usual_rounds("row", shards, 1, False) for shards in (1, 2, 8, 100)] == [1, 2, ROUNDS, ROUNDS]
-    assert usual_rounds("touched", 10, 1, False) == ROUNDS
+    assert [usual_rounds("row", shards, 1, False) for shards in (1, 3, 4, 10, 16, 100)] == [1, 1, 2, 5, ROUNDS, ROUNDS]
+    assert usual_rounds("touched", 20, 1, False) == ROUNDS
     assert {usual_rounds(name, 10, 1, False) for name in ("uniform", "errors", "examples", "scaled")} == {1}
     assert usual_rounds("row", 10, 2, False) == usual_rounds("row", 10, 1, True) == 1
 
@@ -115,15 +115,15 @@ def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
 def test_rounds_are_the_same_on_local_and_with_many_reducers(train: Any, contents: Any, tmp_path: Path) -> None:
     ways = {"inline": (), "local": ("-r", "local"), "reducers": ("--reducers", 4)}
     for name, way in ways.items():
-        train(tmp_path / name, "--shards", 3, "--learner", "pa", "--epochs", 2, *way)
+        train(tmp_path / name, "--shards", 7, "--learner", "pa", "--epochs", 2, *way)
     first, *others = (deciding(contents(tmp_path / name)) for name in ways)
     assert all(other == first for other in others)
-    assert json.loads(first["config.json"])["rounds"] == 3, "as many as shards"
+    assert json.loads(first["config.json"])["rounds"] == 3
     assert not [name for name in first if name.startswith("round")]
 
 
 def test_a_run_tells_of_its_rounds(train: Any, tmp_path: Path) -> None:
-    train(tmp_path / "run", "--shards", 4, "--epochs", 2)
+    train(tmp_path / "run", "--shards", 4, "--rounds", 4, "--epochs", 2)
     first, second = map(json.loads, (tmp_path / "run" / "history.jsonl").read_text().splitlines())
     assert "rounds" not in second and second["sentences"] == first["sentences"] == 50
     assert len(first["rounds"]) == 4 and sum(shard["sentences"] for shard in first["shards"]) == 50

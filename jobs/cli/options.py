@@ -102,7 +102,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="R",
         help="mix R times during the first epoch, after each R-th part of the shards; 1: once, as in the papers "
-        "(default: 8, at most one a shard, if row, touched or mid mixing begins with no weights)",
+        "(default: if row, touched or mid mixing begins with no weights, one for every two shards, at most 8; else 1)",
     )
     split.add_argument(
         "--local-epochs", type=positive, default=1, metavar="L", help="passes over a shard before mixing (default 1)"

@@ -9,7 +9,7 @@ import pytest
 
 from jobs.experiment import model_size
 from jobs.experiment.cell import Cell, Corpus
-from jobs.experiment.clock import inputs, rounds_of, seconds_until
+from jobs.experiment.clock import inputs, seconds_until
 from jobs.experiment.results import MEASURES, Result, baseline_of
 
 
@@ -38,7 +38,10 @@ def test_the_clock_waits_for_the_slowest_shard_and_the_mixing():
 
 def test_the_clock_waits_in_every_round():
     rounds = [epoch(1, [1.0, 3.0], 0.5), epoch(1, [2.0, 1.0], 0.5)]
-    assert seconds_until([{**epoch(1, [3.0, 4.0], 0.5), "rounds": rounds}]) == [3.0 + 1.0 + 2.0 + 1.0]
+    history = [{**epoch(1, [3.0, 4.0], 0.5), "rounds": rounds}, epoch(2, [1.0, 1.0], 0.5)]
+    assert seconds_until(history) == [3.0 + 1.0 + 2.0 + 1.0, 9.0]
+    kept = [(entry["epoch"], entry["round"], entry["shard_seconds"]) for entry in inputs(history)]
+    assert kept == [(1, 1, [1.0, 3.0]), (1, 2, [2.0, 1.0]), (2, 1, [1.0, 1.0])]
 
 
 def test_measures():
@@ -133,7 +136,6 @@ def test_the_clocks_inputs_are_kept(done, history):
     output, _ = done
     kept = json.loads((output / "grid.json").read_text())["runs"]["phrases_shards-3_epochs-3_mixing-row_seed-1"]
     measured = history(output, "phrases_shards-3_epochs-3_mixing-row_seed-1")
-    rounds = [part for epoch in measured for part in rounds_of(epoch)]
-    assert [(e["epoch"], e["round"]) for e in kept["epochs"]] == [(1, 1), (1, 2), (1, 3), (2, 1), (3, 1)]
-    assert [e["shard_seconds"] for e in kept["epochs"]] == [[s["seconds"] for s in part["shards"]] for part in rounds]
+    assert [(e["epoch"], e["round"]) for e in kept["epochs"]] == [(1, 1), (2, 1), (3, 1)]
+    assert [e["shard_seconds"] for e in kept["epochs"]] == [[s["seconds"] for s in e["shards"]] for e in measured]
     assert kept["seconds"] == [round(seconds, 3) for seconds in seconds_until(measured)]

@@ -49,6 +49,19 @@ def test_theorem_3(generated: Any, learn: Any, shortest_with_margin_1: Any, shar
     assert max(shares) >= 0.25  # near enough that a longer step would break it
 
 
+@pytest.mark.parametrize("rounds", [2, 3])
+def test_theorem_3_with_rounds(generated: Any, learn: Any, shortest_with_margin_1: Any, rounds: int) -> None:
+    """The proof adds up what a mixture gains, wherever in its sentences a shard stands; μ is the same in all rounds."""
+    shares, unlike = [], 0
+    for problem in generated:
+        training = learn(problem, "--shards", 2, "--mixing", "uniform", "--rounds", rounds)
+        mistakes = training.weighted_mistakes("uniform")
+        shares.append(share_of_bound(problem, training, mistakes, shortest_with_margin_1))
+        unlike += training.mistakes() != learn(problem, "--shards", 2, "--mixing", "uniform").mistakes()
+    assert max(shares) >= 0.25
+    assert unlike  # rounds make a difference
+
+
 @pytest.mark.parametrize("mixing", ["uniform", "errors", "examples"])
 @pytest.mark.parametrize("shards", [1, 4])
 def test_the_bound_is_reached(
