@@ -63,7 +63,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from perceptron_core.errors import UserError
-from perceptron_core.kernels import add_step
+from perceptron_core.kernels import add_averages, add_step, replace_weights
 from perceptron_core.rows import Rows, add_counts, spread, unite, values_at
 
 
@@ -184,26 +184,22 @@ def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
 
 
 def apply(before: Rows, mixed: Rows) -> Rows:
-    """The weights after the epoch: the mixed values where there are any, the old ones elsewhere."""
-    if not len(before.keys):
-        return mixed.with_values(weight=mixed.values["weight"])
-    union, (place, mixed_place) = unite([before, mixed])
-    weight = np.zeros(len(union.labels), np.float32)
-    weight[place] = before.values["weight"]
-    weight[mixed_place] = mixed.values["weight"]
-    return union.with_values(weight=weight)._replace(counts=add_counts(union.keys, [before, mixed]))
+    """The weights after the epoch: the mixed values where there are any, the old ones elsewhere; without zeros."""
+    old, new = _entries(before, "weight"), _entries(mixed, "weight")
+    keys, starts, labels, weight, counts = replace_weights(*old, before.counts, *new, mixed.counts)
+    return Rows(keys, starts, labels, {"weight": weight}, counts)
 
 
 def add_average(sums: Rows, before: Rows, mixed: Rows, share: float) -> Rows:
-    """The sum of the epochs' averages ("sum"), e times that of epoch e: w before it, plus the mixed mean step. Where an
-    epoch has several rounds, e is divided among them."""
-    union, (sum_place, before_place, mixed_place) = unite([sums, before, mixed])
-    size = len(union.labels)
-    total = spread(sum_place, sums.values["sum"], size)
-    total += share * (
-        spread(before_place, before.values["weight"], size) + spread(mixed_place, mixed.values["mean"], size)
-    )
-    return union.with_values(sum=total)
+    """The sum of the epochs' averages ("sum"), e times that of epoch e: w before it, plus the mixed mean step; without
+    zeros. Where an epoch has several rounds, e is shared among them."""
+    parts = *_entries(sums, "sum"), *_entries(before, "weight"), *_entries(mixed, "mean")
+    keys, starts, labels, total = add_averages(*parts, share)
+    return Rows(keys, starts, labels, {"sum": total})
+
+
+def _entries(rows: Rows, column: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    return rows.keys, rows.starts, rows.labels, rows.values[column]
 
 
 def averaged_rows(weights: Rows, sums: Rows, epochs: int) -> Rows:

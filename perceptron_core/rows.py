@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from perceptron_core.kernels import unite_two
+from perceptron_core.kernels.reference.merge import rows_left
 from perceptron_core.wire import smallest
 
 
@@ -163,13 +164,10 @@ def drop_zeros(rows: Rows) -> Rows:
         keep |= column != 0
     if keep.all():
         return rows
-    entry_row = rows.entry_rows()[keep]
-    sizes = np.bincount(entry_row, minlength=len(rows.keys))
-    used = sizes > 0 if rows.counts is None else (sizes > 0) | (rows.counts > 0)
-    starts = np.append(0, np.cumsum(sizes[used]))
+    used, starts = rows_left(rows.starts, keep, rows.counts)
     values = {name: column[keep] for name, column in rows.values.items()}
     counts = None if rows.counts is None else rows.counts[used]
-    return Rows(rows.keys[used], starts.astype(np.int64), rows.labels[keep], values, counts)
+    return Rows(rows.keys[used], starts, rows.labels[keep], values, counts)
 
 
 def cut(rows: Rows, ranges: int) -> Sequence[Rows]:

@@ -140,6 +140,41 @@ def test_unions_are_equal(native: Any, seed: int, most_left: int, most_right: in
     assert [everything[i] for i in united[4]] == pairs(*right)
 
 
+def some_values(random: np.random.Generator, rows: tuple[np.ndarray, ...], dtype: str) -> np.ndarray:
+    """A value for each entry; many are zero, of either sign, or cancel out."""
+    chosen = random.choice([0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3], len(rows[2])).astype(dtype)
+    return np.where(random.random(len(chosen)) < 0.5, chosen, random.normal(size=len(chosen)).astype(dtype))
+
+
+def some_counts(random: np.random.Generator, rows: tuple[np.ndarray, ...]) -> np.ndarray:
+    return random.integers(0, 2, len(rows[0])).astype(np.int32)
+
+
+@given(SEEDS, st.sampled_from([0, 8]), st.sampled_from([0, 8]), st.booleans(), st.booleans())
+def test_replaced_weights_are_equal(
+    native: Any, seed: int, most_old: int, most_new: int, counted_before: bool, counted: bool
+) -> None:
+    random = np.random.default_rng(seed)
+    old, new = sorted_rows(random, most_old), sorted_rows(random, most_new)
+    before = *old, some_values(random, old, "f4"), some_counts(random, old) if counted_before else None
+    mixed = *new, some_values(random, new, "f4"), some_counts(random, new) if counted else None
+    *ours, our_counts = native.replace_weights(*before, *mixed)
+    *theirs, their_counts = reference.replace_weights(*before, *mixed)
+    assert_same(ours, theirs)
+    assert (our_counts is None, their_counts is None) == (not counted, not counted)
+    assert not counted or our_counts.tobytes() == their_counts.tobytes()
+
+
+@given(SEEDS, st.lists(st.sampled_from([0, 8]), min_size=3, max_size=3), st.sampled_from([1, 7, 0.3]))
+def test_added_averages_are_equal(native: Any, seed: int, most: list[int], share: float) -> None:
+    random = np.random.default_rng(seed)
+    parts: list[Any] = []
+    for size, dtype in zip(most, ("f8", "f4", "f8")):
+        rows = sorted_rows(random, size)
+        parts += [*rows, some_values(random, rows, dtype)]
+    assert_same(native.add_averages(*parts, share), reference.add_averages(*parts, share))
+
+
 @given(st.binary(max_size=40) | st.lists(st.sampled_from(b"\x1b\n\rnre a"), max_size=40).map(bytes))
 def test_lines_are_equal(native: Any, data: bytes) -> None:
     line = native.escape_line_ends(data)

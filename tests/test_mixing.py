@@ -105,7 +105,7 @@ def test_mixing_is_as_defined(strategy: str, epoch: tuple[Rows, list[ShardStep]]
     assert (result.values["weight"].dtype, result.values["mean"].dtype) == (np.float32, np.float64)
 
     after = column(apply(before, result), "weight")
-    assert after == {**column(before, "weight"), **weight}
+    assert after == {entry: value for entry, value in {**column(before, "weight"), **weight}.items() if value}
 
 
 @pytest.mark.parametrize("strategy", MIXINGS)
@@ -227,6 +227,24 @@ def test_the_average_is_a_sum_over_epochs() -> None:
     assert column(both, "averaged") == {(5, 0): float(np.float32(5 / 3))}
     assert column(both, "weight") == {(5, 0): 3.0}
     assert both.values["averaged"].dtype == both.values["weight"].dtype == np.float32
+
+
+@settings(max_examples=60, deadline=None)
+@given(weights, weights, epochs(), st.integers(1, 9))
+def test_sums_of_averages_are_as_defined(
+    known: dict[Entry, Sequence[float]],
+    before: dict[Entry, Sequence[float]],
+    epoch: tuple[Rows, list[ShardStep]],
+    share: int,
+) -> None:
+    """Neither of the three need have what another has, and what cancels out is gone."""
+    sums, start, mixed = to_rows(known, ("sum", "f8")), to_rows(before, ("weight", "f4")), mix("row", *epoch)
+    total, old, mean = column(sums, "sum"), column(start, "weight"), column(mixed, "mean")
+    expected = {
+        entry: total.get(entry, 0.0) + share * (old.get(entry, 0.0) + mean.get(entry, 0.0))
+        for entry in sorted({*total, *old, *mean})
+    }
+    assert column(add_average(sums, start, mixed, share), "sum") == {e: value for e, value in expected.items() if value}
 
 
 @pytest.mark.parametrize("strategy", MIXINGS)

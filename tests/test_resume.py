@@ -14,7 +14,8 @@ from typing import Any, Callable, Optional
 
 import pytest
 
-OPTIONS = ("--shards", 3, "--mixing", "uniform", "--rounds", 2, "--epochs", 3)
+OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 3)
+IN_ROUNDS = (*OPTIONS, "--rounds", 2)
 CHANGES = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "os.link", "os.symlink"}
 
 
@@ -61,7 +62,7 @@ def observe() -> Iterator[Callable[[Path, Callable[[], None]], None]]:
 @pytest.fixture(scope="module")
 def undisturbed(train, contents, tmp_path_factory) -> dict[str, bytes]:
     run = tmp_path_factory.mktemp("undisturbed") / "run"
-    train(run, *OPTIONS)
+    train(run, *IN_ROUNDS)
     return deciding(contents(run))
 
 
@@ -85,14 +86,14 @@ def test_killed_before_any_change_to_a_file_it_ends_with_the_same_bytes(
 
     run = tmp_path / "run"
     observe(run, copy_run)
-    train(run, *OPTIONS)
+    train(run, *IN_ROUNDS)
     observe(tmp_path / "nowhere", copy_run)
     assert len(states) > 50
     assert any(name.endswith(".tmp/") for state in states for name in contents(state))
     assert deciding(contents(run)) == undisturbed
     for state in states:
         before = list(contents(state))
-        train(state, *OPTIONS)
+        train(state, *IN_ROUNDS)
         assert deciding(contents(state)) == undisturbed, f"after a kill that left {before}"
         history = [json.loads(line)["epoch"] for line in (state / "history.jsonl").read_text().splitlines()]
         assert history == [1, 2, 3]
@@ -199,7 +200,7 @@ CHANGED = {
     "decoder": (["--decoder", "greedy"], "decoder was 'viterbi', now 'greedy'"),
     "beam": (["--beam", 3], "beam was 8, now 3"),
     "update": (["--update", "early"], "update was 'standard', now 'early'"),
-    "rounds": (["--rounds", 3], "rounds was 2, now 3"),
+    "rounds": (["--rounds", 3], "rounds was None, now 3"),
     "local epochs": (["--local-epochs", 2], "local_epochs was 1, now 2"),
     "average": (["--no-average"], "average was True, now False"),
     "subsample": (["--subsample"], "subsample was False, now True"),

@@ -39,5 +39,7 @@ WeightRows = kernel.WeightRows
 SequenceKernel = kernel.SequenceKernel
 unite_two = kernel.unite_two
 add_step = kernel.add_step
+replace_weights = kernel.replace_weights
+add_averages = kernel.add_averages
 escape_line_ends = kernel.escape_line_ends
 restore_line_ends = kernel.restore_line_ends

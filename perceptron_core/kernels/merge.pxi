@@ -1,4 +1,4 @@
-# Merging: the union of two sorted sparse weight sets, in one linear pass.
+# Merging: the union of sorted sparse weight sets, in one linear pass.
 
 
 def unite_two(
@@ -63,3 +63,150 @@ def add_step(
         present[at] += multiple
         low[at] = min(low[at], value[i])
         high[at] = max(high[at], value[i])
+
+
+cdef struct Side:
+    # One of the sets that are merged, and how far it is read.
+    const uint64_t *keys
+    const int64_t *starts
+    const uint32_t *labels
+    Py_ssize_t rows, row  # how many there are, and the next one
+    int64_t next, end  # entries of the row that is being merged
+    bint has_row, has_entry  # whether it has the row and the entry that are being merged
+
+
+cdef Side side_of(const uint64_t[::1] keys, const int64_t[::1] starts, const uint32_t[::1] labels):
+    cdef Side side
+    memset(&side, 0, sizeof(Side))
+    side.rows = keys.shape[0]
+    if side.rows:
+        side.keys, side.starts = &keys[0], &starts[0]
+    if labels.shape[0]:
+        side.labels = &labels[0]
+    return side
+
+
+cdef inline bint next_row(Side *sides, int n, uint64_t *key) noexcept nogil:
+    """Begin the row of the lowest key that is left; False if none is."""
+    cdef bint found = False
+    cdef int i
+    cdef Side *side
+    for i in range(n):
+        side = &sides[i]
+        if side.row < side.rows and (not found or side.keys[side.row] < key[0]):
+            key[0], found = side.keys[side.row], True
+    for i in range(n):
+        side = &sides[i]
+        side.has_row = side.row < side.rows and side.keys[side.row] == key[0]
+        side.next = side.end = 0
+        if side.has_row:
+            side.next, side.end = side.starts[side.row], side.starts[side.row + 1]
+            side.row += 1
+    return found
+
+
+cdef inline bint next_entry(Side *sides, int n, uint32_t *label) noexcept nogil:
+    """Take the lowest label that is left in the row from those that have it (it is their entry next - 1)."""
+    cdef bint found = False
+    cdef int i
+    cdef Side *side
+    for i in range(n):
+        side = &sides[i]
+        if side.next < side.end and (not found or side.labels[side.next] < label[0]):
+            label[0], found = side.labels[side.next], True
+    for i in range(n):
+        side = &sides[i]
+        side.has_entry = side.next < side.end and side.labels[side.next] == label[0]
+        side.next += side.has_entry
+    return found
+
+
+def replace_weights(
+    const uint64_t[::1] keys_a not None, const int64_t[::1] starts_a not None, const uint32_t[::1] labels_a not None,
+    const float[::1] weights_a not None, const int32_t[::1] counts_a,
+    const uint64_t[::1] keys_b not None, const int64_t[::1] starts_b not None, const uint32_t[::1] labels_b not None,
+    const float[::1] weights_b not None, const int32_t[::1] counts_b,
+):
+    """(keys, starts, labels, weights, counts): b's weights where it has any, a's elsewhere, without zeros; the counts
+    are added, and None if b has none. A row without weights stays if it has a count."""
+    cdef Py_ssize_t row = 0, n = 0, first, most = keys_a.shape[0] + keys_b.shape[0]
+    cdef bint counted = counts_b is not None, counted_before = counts_a is not None
+    cdef uint64_t key
+    cdef uint32_t label
+    cdef int32_t count
+    cdef float weight
+    cdef Side[2] sides
+    sides[0], sides[1] = side_of(keys_a, starts_a, labels_a), side_of(keys_b, starts_b, labels_b)
+    keys_array, starts_array = np.empty(most, np.uint64), np.empty(most + 1, np.int64)
+    labels_array = np.empty(labels_a.shape[0] + labels_b.shape[0], np.uint32)
+    weights_array = np.empty(len(labels_array), np.float32)
+    counts_array = np.empty(most if counted else 0, np.int32)
+    cdef uint64_t[::1] keys = keys_array
+    cdef int64_t[::1] starts = starts_array
+    cdef uint32_t[::1] labels = labels_array
+    cdef float[::1] weights = weights_array
+    cdef int32_t[::1] counts = counts_array
+    starts[0] = 0
+    with nogil:
+        while next_row(sides, 2, &key):
+            first = n
+            while next_entry(sides, 2, &label):
+                weight = weights_b[sides[1].next - 1] if sides[1].has_entry else weights_a[sides[0].next - 1]
+                if weight != 0:
+                    labels[n], weights[n] = label, weight
+                    n += 1
+            count = 0
+            if counted:
+                if counted_before and sides[0].has_row:
+                    count += counts_a[sides[0].row - 1]
+                if sides[1].has_row:
+                    count += counts_b[sides[1].row - 1]
+                counts[row] = count
+            if n > first or count > 0:
+                keys[row] = key
+                row += 1
+                starts[row] = n
+    kept = counts_array[:row] if counted else None
+    return keys_array[:row], starts_array[: row + 1], labels_array[:n], weights_array[:n], kept
+
+
+def add_averages(
+    const uint64_t[::1] keys_a not None, const int64_t[::1] starts_a not None, const uint32_t[::1] labels_a not None,
+    const double[::1] sums not None,
+    const uint64_t[::1] keys_b not None, const int64_t[::1] starts_b not None, const uint32_t[::1] labels_b not None,
+    const float[::1] weights not None,
+    const uint64_t[::1] keys_c not None, const int64_t[::1] starts_c not None, const uint32_t[::1] labels_c not None,
+    const double[::1] means not None, double share,
+):
+    """(keys, starts, labels, totals): sum + share * (weight + mean), each zero where there is none; without zeros."""
+    cdef Py_ssize_t row = 0, n = 0, first, most = keys_a.shape[0] + keys_b.shape[0] + keys_c.shape[0]
+    cdef uint64_t key
+    cdef uint32_t label
+    cdef double total, weight, mean
+    cdef Side[3] sides
+    sides[0], sides[1] = side_of(keys_a, starts_a, labels_a), side_of(keys_b, starts_b, labels_b)
+    sides[2] = side_of(keys_c, starts_c, labels_c)
+    keys_array, starts_array = np.empty(most, np.uint64), np.empty(most + 1, np.int64)
+    labels_array = np.empty(labels_a.shape[0] + labels_b.shape[0] + labels_c.shape[0], np.uint32)
+    totals_array = np.empty(len(labels_array))
+    cdef uint64_t[::1] keys = keys_array
+    cdef int64_t[::1] starts = starts_array
+    cdef uint32_t[::1] labels = labels_array
+    cdef double[::1] totals = totals_array
+    starts[0] = 0
+    with nogil:
+        while next_row(sides, 3, &key):
+            first = n
+            while next_entry(sides, 3, &label):
+                total = sums[sides[0].next - 1] if sides[0].has_entry else 0
+                weight = weights[sides[1].next - 1] if sides[1].has_entry else 0
+                mean = means[sides[2].next - 1] if sides[2].has_entry else 0
+                total += share * (weight + mean)
+                if total != 0:
+                    labels[n], totals[n] = label, total
+                    n += 1
+            if n > first:
+                keys[row] = key
+                row += 1
+                starts[row] = n
+    return keys_array[:row], starts_array[: row + 1], labels_array[:n], totals_array[:n]

@@ -6,7 +6,7 @@ float64 for steps, margins and averages; ties to the lowest label.
 
 from perceptron_core.kernels.reference.keys import KeyTable, compose_at, compose_keys, hash_strings, pool_keys
 from perceptron_core.kernels.reference.lines import escape_line_ends, restore_line_ends
-from perceptron_core.kernels.reference.merge import add_step, unite_two
+from perceptron_core.kernels.reference.merge import add_averages, add_step, replace_weights, unite_two
 from perceptron_core.kernels.reference.sequence import SequenceKernel
 from perceptron_core.kernels.reference.weights import ALL_ONE, WeightRows
 
@@ -15,12 +15,14 @@ __all__ = [
     "KeyTable",
     "SequenceKernel",
     "WeightRows",
+    "add_averages",
     "add_step",
     "compose_at",
     "compose_keys",
     "escape_line_ends",
     "hash_strings",
     "pool_keys",
+    "replace_weights",
     "restore_line_ends",
     "unite_two",
 ]

@@ -1,4 +1,6 @@
-"""Sorted rows of weights united, and a shard's step added to what is being mixed."""
+"""Sorted rows of weights united, and a shard's step added to what is being mixed; then the mixed step applied."""
+
+from typing import Optional
 
 import numpy as np
 
@@ -46,3 +48,65 @@ def add_step(
     present[place] += multiple
     low[place] = np.minimum(low[place], value)
     high[place] = np.maximum(high[place], value)
+
+
+def replace_weights(
+    keys_a: np.ndarray,
+    starts_a: np.ndarray,
+    labels_a: np.ndarray,
+    weights_a: np.ndarray,
+    counts_a: Optional[np.ndarray],
+    keys_b: np.ndarray,
+    starts_b: np.ndarray,
+    labels_b: np.ndarray,
+    weights_b: np.ndarray,
+    counts_b: Optional[np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Optional[np.ndarray]]:
+    """(keys, starts, labels, weights, counts): b's weights where it has any, a's elsewhere, without zeros; the counts
+    are added, and None if b has none. A row without weights stays if it has a count."""
+    keys, starts, labels, place_a, place_b = unite_two(keys_a, starts_a, labels_a, keys_b, starts_b, labels_b)
+    weights = np.zeros(len(labels), np.float32)
+    weights[place_a] = weights_a
+    weights[place_b] = weights_b
+    counts = None
+    if counts_b is not None:
+        counts = np.zeros(len(keys), np.int32)
+        counts[np.searchsorted(keys, keys_a)] += 0 if counts_a is None else counts_a
+        counts[np.searchsorted(keys, keys_b)] += counts_b
+    keep = weights != 0
+    used, starts = rows_left(starts, keep, counts)
+    return keys[used], starts, labels[keep], weights[keep], None if counts is None else counts[used]
+
+
+def add_averages(
+    keys_a: np.ndarray,
+    starts_a: np.ndarray,
+    labels_a: np.ndarray,
+    sums: np.ndarray,
+    keys_b: np.ndarray,
+    starts_b: np.ndarray,
+    labels_b: np.ndarray,
+    weights: np.ndarray,
+    keys_c: np.ndarray,
+    starts_c: np.ndarray,
+    labels_c: np.ndarray,
+    means: np.ndarray,
+    share: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(keys, starts, labels, totals): sum + share * (weight + mean), each zero where there is none; without zeros."""
+    *both, place_b, place_c = unite_two(keys_b, starts_b, labels_b, keys_c, starts_c, labels_c)
+    keys, starts, labels, place_a, place_both = unite_two(keys_a, starts_a, labels_a, *both)
+    total, weight, mean = np.zeros((3, len(labels)))
+    total[place_a], weight[place_both[place_b]], mean[place_both[place_c]] = sums, weights, means
+    total += share * (weight + mean)
+    keep = total != 0
+    used, starts = rows_left(starts, keep, None)
+    return keys[used], starts, labels[keep], total[keep]
+
+
+def rows_left(starts: np.ndarray, keep: np.ndarray, counts: Optional[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows stay if these entries are kept, because they have one or a count; and where their entries start."""
+    kept_before = np.append(0, np.cumsum(keep))
+    sizes = np.diff(kept_before[starts])
+    used = sizes > 0 if counts is None else (sizes > 0) | (counts > 0)
+    return used, np.append(0, np.cumsum(sizes[used])).astype(np.int64)
