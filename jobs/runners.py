@@ -163,6 +163,11 @@ class _Inline(InlineMRJobRunner):
             task()
             self.tasks_done(number, len(tasks))
 
+    def _num_reducers(self, step_num: int) -> int:
+        """As many as were asked for, which mrjob does not look up: what each of them takes is worth knowing."""
+        asked = self._jobconf_for_step(step_num).get("mapreduce.job.reduces")
+        return int(asked) if asked else super()._num_reducers(step_num)
+
     def _cleanup_local_tmp(self) -> None:
         """Behind the back of the next job: some file systems take milliseconds for each of a job's dozen folders."""
         threading.Thread(target=super()._cleanup_local_tmp).start()  # which Python waits for before it ends

@@ -61,6 +61,8 @@ def test_threads_may_change_on_the_way(train, contents, tmp_path):
 def test_the_number_of_reducers_changes_nothing(reducers, inline, train, contents, tmp_path):
     train(tmp_path / "run", *OPTIONS, "--reducers", reducers)
     assert deciding(contents(tmp_path / "run")) == inline
+    epochs = [json.loads(line) for line in (tmp_path / "run" / "history.jsonl").read_text().splitlines()]
+    assert {len(epoch["reducers"]) for epoch in epochs} == {reducers}
 
 
 def test_a_run_may_change_its_runner_on_the_way(inline, train, contents, tmp_path):
