@@ -62,17 +62,17 @@ def observe() -> Iterator[Callable[[Path, Callable[[], None]], None]]:
 @pytest.fixture(scope="module")
 def undisturbed(train, contents, tmp_path_factory) -> dict[str, bytes]:
     run = tmp_path_factory.mktemp("undisturbed") / "run"
-    train(run, *IN_ROUNDS)
+    train(run, *OPTIONS)
     return deciding(contents(run))
 
 
 # ---------------------------------------------------------------- killed
 
 
-def test_killed_before_any_change_to_a_file_it_ends_with_the_same_bytes(
-    undisturbed, train, contents, observe, tmp_path
-):
+def test_killed_before_any_change_to_a_file_it_ends_with_the_same_bytes(train, contents, observe, tmp_path):
     """Before every change the run directory is copied: that is what a kill at this instant would leave behind."""
+    train(tmp_path / "undisturbed", *IN_ROUNDS)
+    undisturbed = deciding(contents(tmp_path / "undisturbed"))
     states: list[Path] = []
     seen = set()
 
@@ -90,6 +90,7 @@ def test_killed_before_any_change_to_a_file_it_ends_with_the_same_bytes(
     observe(tmp_path / "nowhere", copy_run)
     assert len(states) > 50
     assert any(name.endswith(".tmp/") for state in states for name in contents(state))
+    assert any(name == "round-1" for state in states for name in contents(state))
     assert deciding(contents(run)) == undisturbed
     for state in states:
         before = list(contents(state))

@@ -9,23 +9,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Callable
 
+import jobs
 from jobs.errors import JobFailed
 from perceptron_core.errors import UserError
 
 PAUSE = 0.05  # seconds between looks at the processes
 MISTAKE = 2  # the exit code of a user's mistake
+# As `python -m jobs.cli.main`, but for where packages are looked up first: there the current folder would stand, and in
+# a source tree that has the packages without their compiled kernel.
+START = "import sys; sys.path[0] = sys.argv.pop(1); from jobs.cli.main import main; sys.exit(main())"
 
 Command = list[str]  # what stands behind `perceptron`
 
 
-def run_commands(commands: dict[str, Command], jobs: int, logs: str, ended: Callable[[str, float], None]) -> None:
-    """Run the commands by their names, `jobs` at a time; their output goes to a file of that name in `logs`."""
+def run_commands(commands: dict[str, Command], at_once: int, logs: str, ended: Callable[[str, float], None]) -> None:
+    """Run the commands by their names, `at_once` at a time; their output goes to a file of that name in `logs`."""
     os.makedirs(logs, exist_ok=True)
     waiting = list(commands)
     running: dict[str, tuple[subprocess.Popen, float]] = {}
     try:
         while waiting or running:
-            while waiting and len(running) < jobs:
+            while waiting and len(running) < at_once:
                 name = waiting.pop(0)
                 with _interrupts_waiting():
                     running[name] = _start(commands[name], _log(logs, name)), time.monotonic()
@@ -64,9 +68,13 @@ def _log(logs: str, name: str) -> str:
     return os.path.join(logs, f"{name}.log")
 
 
+def _where_packages_are() -> str:
+    return os.path.dirname(os.path.dirname(os.path.abspath(jobs.__file__)))
+
+
 def _start(command: Command, log: str) -> subprocess.Popen:
     with open(log, "wb") as output:
-        whole = [sys.executable, "-m", "jobs.cli.main", *command]
+        whole = [sys.executable, "-c", START, _where_packages_are(), *command]
         return subprocess.Popen(whole, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
 
 

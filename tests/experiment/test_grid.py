@@ -122,3 +122,13 @@ def test_a_limit_takes_sentences_from_the_whole_corpus_and_full_lifts_it(write, 
     assert history(tmp_path, "phrases-10_shards-1_epochs-3_seed-1")[0]["sentences"] == 10
     must("experiment", small, "--data", corpus, "--output", tmp_path, "--full")
     assert [history(tmp_path, f"phrases_shards-1_epochs-3_seed-{s}")[0]["sentences"] for s in (1, 2)] == [50, 50]
+
+
+def test_packages_of_the_current_folder_do_not_stand_in_for_the_installed_ones(tmp_path, monkeypatch):
+    """As in a source tree, whose packages lack the compiled kernel."""
+    for name in ("jobs", "perceptron_core"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('the wrong package')\n")
+    monkeypatch.chdir(tmp_path)
+    run_commands({"help": ["--help"]}, 1, str(tmp_path), lambda name, seconds: None)
+    assert "usage: perceptron" in (tmp_path / "help.log").read_text()
