@@ -35,7 +35,7 @@ from perceptron_core.model import Model
 from perceptron_core.predictor import choose_weights
 from perceptron_core.relevance import relevant
 from perceptron_core.rounds import WHOLE, Part, parts
-from perceptron_core.rows import Rows, concatenate, drop_zeros, empty, from_record
+from perceptron_core.rows import Rows, concatenate, empty, from_record
 from perceptron_core.settings import Settings
 from perceptron_core.stopping import reason_to_stop
 from perceptron_core.wire import encode_line
@@ -169,13 +169,13 @@ class _Training:
         self, before: Model, sums: Optional[Model], mixed: Rows, epoch: int, part: Part
     ) -> tuple[Model, Optional[Model]]:
         """The weights and the sums of averages after a round of the epoch, or all of it."""
-        weights = before._replace(rows=drop_zeros(apply(before.rows, mixed)))
+        weights = before._replace(rows=apply(before.rows, mixed))
         if not self.settings.average:
             return weights, None
         known = sums.rows if sums else empty(sum="f8")
         # within an epoch all examples count alike
         share = self._examples(part) / max(1, self._examples(WHOLE)) if part.rounds > 1 else 1
-        total = drop_zeros(add_average(known, before.rows, mixed, epoch * share))
+        total = add_average(known, before.rows, mixed, epoch * share)
         return weights, before._replace(kind="average", rows=total, epochs=epoch)
 
     def _run_job(self, epoch: int, part: Part, mixing: str, expected: int) -> tuple[Rows, JobRecord]:

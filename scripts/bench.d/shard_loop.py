@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Union
 
 from perceptron_core.epoch import Resident, ShardEpoch
 from perceptron_core.mixing import ShardStep, apply, mix
-from perceptron_core.rows import Rows, drop_zeros, empty
+from perceptron_core.rows import Rows, empty
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 from perceptron_core.wire import decode_line
@@ -65,5 +65,5 @@ def one_epoch(
         epoch, rows = train_shard(task, labels, settings, weights, shard)
         steps.append(ShardStep(number, len(shards), "", epoch.stats.updates, epoch.stats.examples, rows))
         epochs.append(epoch)
-    mixed = drop_zeros(apply(weights, mix(mixing, weights, steps)))
+    mixed = apply(weights, mix(mixing, weights, steps))
     return Epoch(mixed, sum(epoch.stats.errors for epoch in epochs), steps, epochs)
