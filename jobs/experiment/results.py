@@ -54,6 +54,11 @@ class Measure(NamedTuple):
     of: Callable[[Result, Optional[Result]], Optional[float]]
     meaning: str = ""  # a sentence, where the title does not say it all
     compared_with: Optional[Callable[[Result, Sequence[Result]], Optional[Result]]] = None  # None: the baseline
+    of_seeds: Optional["OfSeeds"] = None  # of several seeds together, if it is not their mean
+
+
+Seeds = Sequence[Result]  # the same run with several seeds
+OfSeeds = Callable[[Seeds, Seeds], Optional[float]]  # the baselines with these seeds, or none, come second
 
 
 def with_one_processor(result: Result, results: Sequence[Result]) -> Optional[Result]:
@@ -72,25 +77,37 @@ def _convergence(result: Result, baseline: Optional[Result]) -> Optional[int]:
     return None if epochs == result.cell.options.get("epochs") else epochs
 
 
-def _arrival(result: Result, baseline: Optional[Result]) -> Optional[int]:
-    """The number of epochs after which the averaged weights are about as good as the baseline's in the end."""
-    if baseline is None:
+def _mean_scores(runs: Seeds) -> list[float]:
+    """After each epoch, of the averaged weights."""
+    return [fmean(scores) for scores in zip(*(run.curve("dev.averaged") for run in runs))]
+
+
+def _arrival(runs: Seeds, baselines: Seeds) -> Optional[int]:
+    """The number of epochs after which the averaged weights are about as good as the baseline's in the end. Where there
+    are several seeds, by their mean scores: that of one may stay just below the mark for long."""
+    if not baselines:
         return None
-    target = baseline.curve("dev.averaged")[-1] - MARGIN
-    scores = result.curve("dev.averaged")
-    return next((epochs for epochs, score in enumerate(scores, start=1) if score >= target), None)
+    target = _mean_scores(baselines)[-1] - MARGIN
+    return next((epochs for epochs, score in enumerate(_mean_scores(runs), start=1) if score >= target), None)
 
 
-def _gain(cost: Callable[[Result, int], float]) -> Callable[[Result, Optional[Result]], Optional[float]]:
+def _gain(cost: Callable[[Result, int], float]) -> OfSeeds:
     """How many times less it costs than the baseline to arrive."""
 
-    def gain(result: Result, baseline: Optional[Result]) -> Optional[float]:
-        ours, theirs = _arrival(result, baseline), baseline and _arrival(baseline, baseline)
-        if baseline is None or ours is None or theirs is None:
+    def gain(runs: Seeds, baselines: Seeds) -> Optional[float]:
+        ours, theirs = _arrival(runs, baselines), _arrival(baselines, baselines)
+        if ours is None or theirs is None:
             return None
-        return cost(baseline, theirs) / cost(result, ours)
+        return fmean(cost(run, theirs) for run in baselines) / fmean(cost(run, ours) for run in runs)
 
     return gain
+
+
+def _by_seeds(title: str, decimals: int, of_seeds: OfSeeds, meaning: str) -> Measure:
+    def of_one(run: Result, baseline: Optional[Result]) -> Optional[float]:
+        return of_seeds([run], [baseline] if baseline else [])
+
+    return Measure(title, decimals, of_one, meaning, of_seeds=of_seeds)
 
 
 def _epoch_seconds(result: Result, _: Optional[Result] = None) -> float:
@@ -146,20 +163,20 @@ MEASURES = {
         lambda run, _: sum(epoch["seconds"] - epoch["phases"]["dev"] for epoch in run.history),
         "Seconds measured: of all jobs as they ran here, without scoring the dev set.",
     ),
-    "arrival": Measure(
+    "arrival": _by_seeds(
         "epochs to arrive",
         0,
         _arrival,
         f"A run has arrived when its averaged weights reach the baseline's final dev score less {MARGIN}.",
     ),
-    "efficiency": Measure(
+    "efficiency": _by_seeds(
         "statistical efficiency",
         2,
         _gain(lambda run, epochs: epochs),
         f"Statistical efficiency: the baseline's epochs to its final averaged dev score less {MARGIN}, "
         "divided by the run's epochs to it.",
     ),
-    "speedup": Measure(
+    "speedup": _by_seeds(
         "simulated speed-up",
         1,
         _gain(lambda run, epochs: run.seconds_until()[epochs - 1]),
@@ -213,11 +230,13 @@ def baseline_of(result: Result, results: Sequence[Result], group: Optional[str])
 
 
 def mean_over_seeds(name: str, pooled: Sequence[Result], results: Sequence[Result], baseline: Optional[str]) -> Any:
-    """The mean of a measure, None if one of the runs does not have it."""
+    """The mean of a measure, or what it is of all seeds together; None if one of the runs does not have it."""
     measure = MEASURES[name]
     others = [
         measure.compared_with(result, results) if measure.compared_with else baseline_of(result, results, baseline)
         for result in pooled
     ]
+    if measure.of_seeds:
+        return measure.of_seeds(pooled, [other for other in others if other])
     numbers = [measure.of(result, other) for result, other in zip(pooled, others)]
     return None if None in numbers else fmean(number for number in numbers if number is not None)

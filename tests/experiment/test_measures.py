@@ -10,7 +10,7 @@ import pytest
 from jobs.experiment import model_size
 from jobs.experiment.cell import Cell, Corpus
 from jobs.experiment.clock import inputs, seconds_until
-from jobs.experiment.results import MEASURES, Result, baseline_of
+from jobs.experiment.results import MEASURES, Result, baseline_of, mean_over_seeds
 
 
 def epoch(number: int, seconds: Sequence[float], averaged: float, last: float = 0.5, errors: int = 9) -> dict[str, Any]:
@@ -60,6 +60,25 @@ def test_measures():
     assert measured("convergence", ours) == 5 and measured("convergence", slow) is None
     late = result(*(epoch(n, [1.0], 0.9, last=n / 100) for n in range(1, 8)))
     assert measured("dev.last.late", late) == pytest.approx(5)
+
+
+def test_seeds_arrive_together():
+    """By their mean scores: one of them alone never reaches its own baseline's end less 0.3."""
+
+    def curve(seed: int, group: str, *scores: float) -> Result:
+        cell = Cell(group, group, Corpus("c", "t", (), (), None), "shuffled", {"seed": seed, "shards": 1, "epochs": 9})
+        return Result(cell, [epoch(n, [2.0], score) for n, score in enumerate(scores, start=1)])
+
+    serial = [curve(1, "serial", 0.80, 0.89, 0.90), curve(2, "serial", 0.82, 0.89, 0.92)]
+    ours = [curve(1, "ours", 0.85, 0.915, 0.92), curve(2, "ours", 0.85, 0.90, 0.91)]
+    assert MEASURES["arrival"].of(ours[1], serial[1]) is None
+
+    def measured(name: str) -> Any:
+        return mean_over_seeds(name, ours, [*serial, *ours], "serial")
+
+    assert measured("arrival") == 2 and measured("efficiency") == 3 / 2 and measured("speedup") == pytest.approx(9 / 6)
+    assert measured("dev.averaged") == pytest.approx(91.5)
+    assert mean_over_seeds("efficiency", ours, ours, "serial") is None
 
 
 def test_a_run_is_compared_with_the_baseline_on_as_many_shards():
