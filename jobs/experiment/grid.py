@@ -27,6 +27,7 @@ def run_commands(commands: dict[str, Command], at_once: int, logs: str, ended: C
     os.makedirs(logs, exist_ok=True)
     waiting = list(commands)
     running: dict[str, tuple[subprocess.Popen, float]] = {}
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, a scheduler's limit: as Ctrl-C
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
@@ -44,22 +45,24 @@ def run_commands(commands: dict[str, Command], at_once: int, logs: str, ended: C
             process.terminate()
         for process, _ in running.values():
             process.wait()
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
 def _interrupts_waiting() -> Iterator[None]:
-    """Ctrl-C is heard at the end of the block: no process may have started that is not yet among the running ones."""
+    """Signals are heard at the end of the block: no process may have started that is not yet among the running ones."""
     came = False
 
     def note(*_: object) -> None:
         nonlocal came
         came = True
 
-    before = signal.signal(signal.SIGINT, note)
+    before = {each: signal.signal(each, note) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
     if came:
         raise KeyboardInterrupt
 

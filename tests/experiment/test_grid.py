@@ -58,7 +58,8 @@ def test_experiments_may_share_their_runs(done, write, corpus, must, contents):
     assert (output / "other.md").exists() and not (output / "other.svg").exists()
 
 
-def test_an_interrupted_grid_goes_on_and_ends_the_same(done, corpus, must, tmp_path, learned):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_grid_goes_on_and_ends_the_same(how, done, corpus, must, tmp_path, learned):
     command = [sys.executable, "-m", "jobs.cli.main", "experiment", str(corpus / "grid.yaml"), "--data", str(corpus)]
     with subprocess.Popen(
         [*command, "--output", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
@@ -66,7 +67,7 @@ def test_an_interrupted_grid_goes_on_and_ends_the_same(done, corpus, must, tmp_p
         while not list(tmp_path.glob("runs/*/model")):
             assert process.poll() is None
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)  # to the command alone, not to the trainings that it has started
+        process.send_signal(how)  # to the command alone, not to the trainings that it has started
         assert process.communicate()[1] == b"perceptron: interrupted\n" and process.returncode == 130
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
@@ -75,19 +76,21 @@ def test_an_interrupted_grid_goes_on_and_ends_the_same(done, corpus, must, tmp_p
     assert learned(tmp_path) == learned(done[0])
 
 
-def test_an_interrupt_while_a_process_starts_leaves_none_behind(monkeypatch, tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_a_process_starts_leaves_none_behind(how, monkeypatch, tmp_path):
     started = []
 
     class Interrupted(subprocess.Popen):
         def __init__(self, *given, **options):
             super().__init__(*given, **options)
             started.append(self)
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), how)
 
     monkeypatch.setattr(subprocess, "Popen", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_commands({"help": ["--help"], "more": ["--help"]}, 2, str(tmp_path), lambda name, seconds: None)
     assert [process.returncode is not None for process in started] == [True], "waited for, and no other was started"
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def test_a_run_that_was_stopped_between_epochs_goes_on(done, write, corpus, must, tmp_path, history, learned):
