@@ -7,6 +7,7 @@ from perceptron_core import __version__
 
 READY_TASKS = ("pos", "upos", "chunking", "chunking-tokens", "ner", "text", "svmlight")
 READY_EXPERIMENTS = (
+    "tasks",
     "ner-strategies",
     "ner-curves",
     "mixing",
