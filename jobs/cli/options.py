@@ -7,13 +7,13 @@ from perceptron_core import __version__
 
 READY_TASKS = ("pos", "upos", "chunking", "chunking-tokens", "ner", "text", "svmlight")
 READY_EXPERIMENTS = (
-    "tasks",
     "ner-strategies",
     "ner-curves",
     "mixing",
     "pos-time",
     "shards",
     "skew",
+    "tasks",
     "strategies",
     "carry-over",
     "on-itself",

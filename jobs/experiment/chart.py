@@ -149,8 +149,10 @@ def _legend(colours: dict[str, str], reference: str, width: int) -> list[str]:
 
 
 def inner_ticks(low: float, high: float) -> list[float]:
-    """The whole round numbers between two."""
-    return [tick for tick in ticks(low, high, 8) if low <= tick <= high and tick == int(tick)]
+    """The round numbers between two; the whole ones alone, if there are several."""
+    found = [tick for tick in ticks(low, high, 8) if low <= tick <= high]
+    whole = [tick for tick in found if tick == int(tick)]
+    return whole if len(whole) > 1 else found
 
 
 def log_ticks(low: float, high: float) -> list[float]:

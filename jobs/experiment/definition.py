@@ -193,7 +193,8 @@ class _Reader:
     def check_figure(self, figure: dict[str, Any], cells: Sequence[Cell], axes: Sequence[str]) -> None:
         self.known("figure", list(figure), ("x", "y", "panels", "lines", "only"))
         numeric = [name for name in axes if all(_is_number(cell.axes.get(name, 0)) for cell in cells)]
-        self.known("figure: x", [figure.get("x")], [*CURVE_AXES, *numeric])
+        measures = [name for name in MEASURES if name not in axes]
+        self.known("figure: x", [figure.get("x")], [*CURVE_AXES, *numeric, *measures])
         self.known("figure: y", as_list(figure.get("y")), list(CURVES if figure["x"] in CURVE_AXES else MEASURES))
         for name in ("panels", "lines"):
             self.known(f"figure: {name}", [figure[name]] if name in figure else [], axes)

@@ -12,7 +12,7 @@ from jobs.experiment.results import CURVES, MEASURES, Result, mean_over_seeds
 from jobs.experiment.team import TEAM_CAPTION
 
 X_TITLES = {"seconds": "seconds on a simulated cluster"}
-LOG_AXES = ("seconds", "shards")
+LOG_AXES = ("seconds", "seconds.measured", "shards", "features")
 COUNTS = ("errors",)  # which fall by powers of ten
 
 
@@ -65,7 +65,7 @@ def _panel(
     title: str,
 ) -> Panel:
     x, baseline = figure["x"], experiment.content.get("baseline")
-    is_curve = x in CURVE_AXES
+    is_curve, is_axis = x in CURVE_AXES, any(x in result.cell.axes for result in results)
     lines: dict[str, list[Point]] = {}
     for pooled in _by_seed(shown):
         axes = pooled[0].cell.axes
@@ -73,20 +73,21 @@ def _panel(
         if is_curve:
             line += _curve(pooled, x, y)
         else:
+            at = axes.get(x) if is_axis else mean_over_seeds(x, pooled, results, baseline)
             value = mean_over_seeds(y, pooled, results, baseline)
-            line += [] if value is None or x not in axes else [(axes[x], value)]
+            line += [] if at is None or value is None else [(at, value)]
     # A curve goes from epoch to epoch, and from run to run as the file has them, whatever the clock says.
     lines = {name: points if is_curve else sorted(points) for name, points in lines.items() if points}
     places = sorted({at for line in lines.values() for at, _ in line})
     for name in {result.cell.run for result in shown if result.cell.group == baseline}:
-        if not is_curve and len(lines.get(name, ())) == 1:  # what every other number of shards is compared with
+        if is_axis and len(lines.get(name, ())) == 1:  # what every other number of shards is compared with
             lines[name] = [(at, lines[name][0][1]) for at in places]
     return Panel(
         title,
-        X_TITLES.get(x, x.replace("_", "-")),
+        X_TITLES.get(x) or (x.replace("_", "-") if is_curve or is_axis else MEASURES[x].title),
         lines,
         log_x=x in LOG_AXES,
-        x_ticks=() if is_curve else places,
+        x_ticks=places if is_axis else (),
         from_zero=not y.startswith("dev"),
         log_y=y in COUNTS,
     )

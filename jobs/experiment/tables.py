@@ -54,23 +54,28 @@ def as_csv(experiment: Experiment, found: Sequence[Entry]) -> str:
 def as_markdown(experiment: Experiment, found: Sequence[Entry], score: str) -> str:
     """One table of all measures; or, where the table has columns, one table for each measure."""
     table = experiment.content["table"]
-    measures, axes = as_list(table["values"]), as_list(table["rows"])
+    measures, axes = as_list(table["values"]), [name.replace("_", "-") for name in as_list(table["rows"])]
     meanings = [f"{MEASURES[name].meaning}\n" for name in measures if MEASURES[name].meaning]
     if "columns" not in table:
         heads, numbers = _with_papers(experiment, found, score)
-        rows = [[*map(str, entry.row), *row] for entry, row in zip(found, numbers)]
+        rows = [[*_named(entry.row), *row] for entry, row in zip(found, numbers)]
         return "\n".join([_table([*axes, *heads], rows, len(axes)), *meanings])
     columns = list(dict.fromkeys(entry.column for entry in found))
     parts = []
     for name in measures:
         places = {(entry.row, entry.column): _shown(name, entry.values[name]) for entry in found}
         rows = [
-            [*map(str, row), *(places.get((row, column), NONE) for column in columns)]
+            [*_named(row), *(places.get((row, column), NONE) for column in columns)]
             for row in dict.fromkeys(entry.row for entry in found)
         ]
         title = MEASURES[name].title.format(score=score)
         parts.append(f"{title[0].upper()}{title[1:]}:\n\n{_table([*axes, *map(str, columns)], rows, len(axes))}")
     return "\n".join([*parts, *meanings])
+
+
+def _named(row: tuple) -> list[str]:
+    """What a run was not asked for is no value of it."""
+    return [NONE if value is None else str(value) for value in row]
 
 
 def _with_papers(experiment: Experiment, found: Sequence[Entry], score: str) -> tuple[list[str], list[list[str]]]:

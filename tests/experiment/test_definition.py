@@ -110,7 +110,7 @@ def test_the_ready_experiments_are_sound(name, full):
     assert experiment.name == name and experiment.content["source"]
     assert {cell.options["seed"] for cell in experiment.cells} == ({1, 2, 3} if full else {1})
     assert all(cell.corpus.limit is None or not full for cell in experiment.cells)
-    assert "table" in experiment.content or "figure" in experiment.content
+    assert "table" in experiment.content and "figure" in experiment.content
 
 
 def test_the_ready_experiments_are_installed_with_the_package():

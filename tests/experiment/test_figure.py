@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from jobs.experiment import png
-from jobs.experiment.chart import LINE, Chart, Panel, log_ticks, ticks
+from jobs.experiment.chart import LINE, REFERENCE, Chart, Panel, inner_ticks, log_ticks, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -20,6 +20,17 @@ def test_the_figure_has_a_panel_a_number_of_shards_and_the_baseline_in_each(done
         assert f"phrases, shards {shards}: training errors (sentences)" in texts
         assert f"phrases, shards {shards}: dev F1, averaged weights" in texts
     assert texts.count("serial") == texts.count("row") == 1 + 4, "in the legend, and at the end of a line in each panel"
+
+
+def test_a_run_may_stand_where_a_measure_of_it_says(done, write, corpus, must):
+    output, _ = done
+    path = write("sizes", seeds=[1], figure={"x": "features", "y": "dev.averaged", "panels": "shards"})
+    must("experiment", path, "--data", corpus, "--output", output)
+    drawn = ET.parse(output / "sizes.svg").getroot()
+    texts = [text.text for text in drawn.iter(f"{SVG}text")]
+    assert texts.count("features") == 2, "the axis of both panels"
+    ours = [float(mark.get("cx")) for mark in drawn.iter(f"{SVG}circle") if mark.get("fill") == REFERENCE]
+    assert len(ours) == 2, "serial training has a size: it is a point in each panel, not a line through it"
 
 
 def test_labels_and_points_stay_inside_and_apart():
@@ -46,6 +57,7 @@ def test_counts_fall_by_powers_of_ten_and_none_stands_with_one():
 
 def test_ticks_are_round_and_cover_what_is_drawn():
     assert ticks(0, 4.7, 5) == [0, 1, 2, 3, 4, 5] and ticks(88.1, 90.3, 5) == [88, 88.5, 89, 89.5, 90, 90.5]
+    assert inner_ticks(1, 3) == [1, 2, 3] and inner_ticks(0.3, 1.1) == [0.4, 0.6, 0.8, 1]
     assert log_ticks(0.05, 2.5) == [0.05, 0.1, 0.2, 0.5, 1, 2] and log_ticks(1.2, 1.7) == [1.2, 1.7]
 
 

@@ -107,7 +107,7 @@ def test_the_model_that_is_measured_is_that_of_the_last_epoch(must, corpus, tmp_
 def test_sparse_runs_are_measured_beside_the_whole_one(write, corpus, must, tmp_path, history):
     runs = {"all": {}, "pruned({min-count})": {"min-count": 20}, "SAP({min_updates})": {"min-updates": [2, 3]}}
     table = {
-        "rows": ["corpus", "run"],
+        "rows": ["corpus", "run", "min_count"],
         "values": ["features", "fewer", "megabytes", "dev.averaged", "loss", "shuffled"],
     }
     papers = {"Someone 1999": {"phrases, SAP(2)": {"features": 47906}, "phrases": {"dev.averaged": 96}}}
@@ -129,8 +129,9 @@ def test_sparse_runs_are_measured_beside_the_whole_one(write, corpus, must, tmp_
     shuffled = sum(epoch["shuffled"] for epoch in history(tmp_path, "phrases_shards-1_epochs-3_seed-1"))
     assert float(rows["all"]["shuffled"]) == pytest.approx(shuffled / 1e6, rel=1e-4)
     text = (tmp_path / "sparse.md").read_text(encoding="utf-8")
-    assert f"| phrases | SAP(2) | {features[2]:,} | 47,906 |" in text and text.count("| 96 |") == 4
-    assert f"| phrases | all | {features[0]:,} | – | 1.0 |" in text
+    assert f"| phrases | SAP(2) | – | {features[2]:,} | 47,906 |" in text and text.count("| 96 |") == 4
+    assert f"| phrases | all | – | {features[0]:,} | – | 1.0 |" in text
+    assert f"| phrases | pruned(20) | 20 | {features[1]:,} |" in text and "| corpus | run | min-count |" in text
 
 
 # ---------------------------------------------------------------- tables
