@@ -32,7 +32,8 @@ def draw(experiment: Experiment, results: Sequence[Result]) -> Chart:
 
 
 def _panels(experiment: Experiment, figure: dict[str, Any], results: Sequence[Result]) -> list[Panel]:
-    """A panel for every corpus, every value of the axis `panels`, and every y; the baseline is in all of them."""
+    """A panel for every corpus, every value of the axis `panels`, and every y; the baseline is in all of them, of several
+    the one with that value."""
     baseline, axis = experiment.content.get("baseline"), figure.get("panels", "corpus")
     references = [result for result in results if result.cell.group == baseline]
     others = [result for result in results if result.cell.group != baseline and _is_chosen(result, figure)]
@@ -40,6 +41,7 @@ def _panels(experiment: Experiment, figure: dict[str, Any], results: Sequence[Re
     panels = []
     for corpus, value in places:
         shown = [r for r in references if r.cell.corpus.name == corpus]
+        shown = [r for r in shown if r.cell.axes.get(axis) == value] or shown
         shown += [r for r in others if (r.cell.corpus.name, r.cell.axes.get(axis)) == (corpus, value)]
         for y in as_list(figure["y"]):
             title = _title(corpus, axis, value, y, shown[0].score_name)

@@ -24,13 +24,15 @@ def test_the_figure_has_a_panel_a_number_of_shards_and_the_baseline_in_each(done
 
 def test_a_run_may_stand_where_a_measure_of_it_says(done, write, corpus, must):
     output, _ = done
-    path = write("sizes", seeds=[1], figure={"x": "features", "y": "dev.averaged", "panels": "shards"})
+    figure = {"x": "features", "y": "dev.averaged", "panels": "shards"}
+    runs = {"row": {"shards": [1, 3], "mixing": "row"}, "uniform": {"shards": [1, 3], "mixing": "uniform"}}
+    path = write("sizes", seeds=[1], runs=runs, baseline="row", papers=None, figure=figure)
     must("experiment", path, "--data", corpus, "--output", output)
     drawn = ET.parse(output / "sizes.svg").getroot()
     texts = [text.text for text in drawn.iter(f"{SVG}text")]
     assert texts.count("features") == 2, "the axis of both panels"
     ours = [float(mark.get("cx")) for mark in drawn.iter(f"{SVG}circle") if mark.get("fill") == REFERENCE]
-    assert len(ours) == 2, "serial training has a size: it is a point in each panel, not a line through it"
+    assert len(ours) == 2, "the baseline has a size: it is a point, in each panel its own, not a line through it"
 
 
 def test_labels_and_points_stay_inside_and_apart():
