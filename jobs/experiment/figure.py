@@ -32,8 +32,8 @@ def draw(experiment: Experiment, results: Sequence[Result]) -> Chart:
 
 
 def _panels(experiment: Experiment, figure: dict[str, Any], results: Sequence[Result]) -> list[Panel]:
-    """A panel for every corpus, every value of the axis `panels`, and every y; the baseline is in all of them, of several
-    the one with that value."""
+    """A panel for every corpus, every value of the axis `panels`, and every y; the baseline is in all of them: of
+    several the one with that value."""
     baseline, axis = experiment.content.get("baseline"), figure.get("panels", "corpus")
     references = [result for result in results if result.cell.group == baseline]
     others = [result for result in results if result.cell.group != baseline and _is_chosen(result, figure)]

@@ -59,7 +59,7 @@ def test_counts_fall_by_powers_of_ten_and_none_stands_with_one():
 
 def test_ticks_are_round_and_cover_what_is_drawn():
     assert ticks(0, 4.7, 5) == [0, 1, 2, 3, 4, 5] and ticks(88.1, 90.3, 5) == [88, 88.5, 89, 89.5, 90, 90.5]
-    assert inner_ticks(1, 3) == [1, 2, 3] and inner_ticks(0.3, 1.1) == [0.4, 0.6, 0.8, 1]
+    assert inner_ticks(1, 3) == [1, 2, 3] and inner_ticks(0.3, 1.3) == [0.4, 0.6, 0.8, 1, 1.2]
     assert log_ticks(0.05, 2.5) == [0.05, 0.1, 0.2, 0.5, 1, 2] and log_ticks(1.2, 1.7) == [1.2, 1.7]
 
 
