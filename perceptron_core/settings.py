@@ -3,10 +3,10 @@
 import math
 from typing import Any, NamedTuple, Optional
 
-from perceptron_core.decoders import DECODERS
 from perceptron_core.errors import UserError
 from perceptron_core.learners import LEARNERS, ONE_PASS, SET_LEARNERS
-from perceptron_core.violations import UPDATES
+from perceptron_core.structures.prefixes import UPDATES
+from perceptron_core.structures.sequence.decoders import DECODERS
 
 # Settings that came later are recorded only where they are used, so that they change no model that does without.
 LATER = ("min_updates", "minibatch", "k_best")

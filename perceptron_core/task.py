@@ -14,7 +14,6 @@ from typing import Any, Optional, Union
 import numpy as np
 import yaml
 
-from perceptron_core import classification
 from perceptron_core.corpus import (
     CLASSIFICATION,
     Format,
@@ -27,15 +26,16 @@ from perceptron_core.corpus import (
     read_sentences,
 )
 from perceptron_core.corpus.instances import NUMBER
+from perceptron_core.corpus.label_encodings import AS_IS, ENCODINGS, convert, legal_transitions
 from perceptron_core.errors import InputError, UserError
+from perceptron_core.evaluation.metrics import METRICS
 from perceptron_core.features.attributes import Attribute, AttributeSet, did_you_mean, read_lookup
 from perceptron_core.features.crfpp import parse_crfpp
 from perceptron_core.features.encoding import Encoder
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.features.templates import LABEL_COLUMN, Part, Template, parse_templates
 from perceptron_core.features.user_code import Extractor, checked_attribute, checked_extractor, load_functions
-from perceptron_core.label_encodings import AS_IS, ENCODINGS, convert, legal_transitions
-from perceptron_core.metrics import METRICS
+from perceptron_core.structures.classification import classification
 
 DEFAULTS: dict[str, Any] = {
     "kind": "sequence",

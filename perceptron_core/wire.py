@@ -69,12 +69,3 @@ def decode_line(line: bytes) -> tuple[str, Any]:
         return key.decode("ascii"), unpack(data)
     except UnicodeDecodeError as error:
         raise DamagedRecord(f"a line does not decode ({error}); it was cut or altered") from error
-
-
-def smallest(values: np.ndarray) -> np.ndarray:
-    """The same non-negative integers in the narrowest unsigned type that holds them."""
-    top = int(values.max()) if len(values) else 0
-    for kind in (np.uint8, np.uint16, np.uint32):
-        if top <= np.iinfo(kind).max:
-            return values.astype(kind)
-    return values.astype(np.uint64)

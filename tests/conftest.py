@@ -17,7 +17,7 @@ from typing import Callable, NamedTuple
 
 import pytest
 
-from jobs.cli.main import main
+from perceptron_jobs.cli.main import main
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -180,7 +180,7 @@ def train_until(corpus: Path, tmp_path: Path) -> Callable[..., None]:
         arguments = ["train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run_dir, *options]
         # Not in the repository's folder, whose packages would stand in for the installed ones.
         with subprocess.Popen(
-            [sys.executable, "-m", "jobs.cli.main", *map(str, arguments), "-r", "local"],
+            [sys.executable, "-m", "perceptron_jobs.cli.main", *map(str, arguments), "-r", "local"],
             stdout=subprocess.DEVNULL,
             cwd=corpus,
             env={**os.environ, "TMPDIR": str(scratch)},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from perceptron_core.metrics import ClassCounts, metric_named
+from perceptron_core.evaluation.metrics import ClassCounts, metric_named
 
 # gold a a a a b b b c c d, guess a a b c b b a c b e: d is never guessed, e is never gold
 GOLD, GUESS = "aaaabbbccd", "aabcbbacbe"

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import jobs.pieces
-import perceptron_core.shard_builder
+import perceptron_core.shards.builder
+import perceptron_jobs.corpora.pieces
 from perceptron_core.corpus import Sentence
-from perceptron_core.dealing import deal
-from perceptron_core.model import read_model
-from perceptron_core.shard_builder import in_chunks
+from perceptron_core.shards.builder import in_chunks
+from perceptron_core.shards.dealing import deal
 from perceptron_core.task import read_task
+from perceptron_core.weights.model_file import read_model
 
 LABELS = ("добро", "зло", "新闻")
 WORDS = {"добро": ("good", "мир"), "зло": ("bad", "война"), "新闻": ("today", "今天")}
@@ -99,7 +99,7 @@ def test_neither_pieces_nor_packing_change_the_shards(data_set, must, tmp_path, 
 
     prepare(data_set / "train", "one")
     prepare(tmp_path / "train.gz", "gz")
-    monkeypatch.setattr(jobs.pieces, "PIECE_BYTES", 300)
+    monkeypatch.setattr(perceptron_jobs.corpora.pieces, "PIECE_BYTES", 300)
     prepare(data_set / "train", "cut")
     one, packed, cut = (contents(tmp_path / name) for name in ("one", "gz", "cut"))
     assert one == cut
@@ -161,7 +161,7 @@ def test_predict_keeps_the_input_and_needs_no_labels(data_set, run, must, tmp_pa
         assert whole.splitlines()[0] == "title,label,value,body,guess"
     (tmp_path / "bare").write_text(bare, encoding="utf-8")
     assert labels_of(data_set, must("predict", run, tmp_path / "bare")) == labels_of(data_set, whole)
-    monkeypatch.setattr(jobs.pieces, "PIECE_BYTES", 200)
+    monkeypatch.setattr(perceptron_jobs.corpora.pieces, "PIECE_BYTES", 200)
     assert must("predict", run, data_set / "dev") == whole
 
 
@@ -236,7 +236,7 @@ def test_one_shard_is_a_textbook_perceptron_on_values(must, tmp_path):
 
 
 def test_long_texts_come_in_small_chunks(monkeypatch):
-    monkeypatch.setattr(perceptron_core.shard_builder, "CHUNK_WORDS", 10)
+    monkeypatch.setattr(perceptron_core.shards.builder, "CHUNK_WORDS", 10)
     texts = [Sentence((["word"] * size,), ("x",), 1) for size in (4, 4, 4, 30, 0, 0, 0, 3)]
     chunks = list(in_chunks(iter(texts), 3))
     assert [len(chunk) for chunk in chunks] == [3, 1, 3, 1] and sum(chunks, []) == texts

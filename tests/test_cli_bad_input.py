@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli.options import COMMANDS
-from perceptron_core.model import MAGIC
+from perceptron_core.weights.model_file import MAGIC
+from perceptron_jobs.cli.options import COMMANDS
 
 GOOD = "the DT B-NP\nкот NN I-NP\n\n喜欢 VB B-VP\n"
 

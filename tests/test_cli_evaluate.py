@@ -89,7 +89,7 @@ def test_a_closed_pipe_is_no_error(trained, corpus, tmp_path):
     command = [
         sys.executable,
         "-m",
-        "jobs.cli.main",
+        "perceptron_jobs.cli.main",
         "predict",
         str(tmp_path / "model"),
         *[str(corpus / "train.txt")] * 40,

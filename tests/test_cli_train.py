@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli.terminal import Terminal
-from jobs.run_dir import open_model
+from perceptron_jobs.cli.terminal import Terminal
+from perceptron_jobs.training.run_dir import open_model
 
 HOW = {
     "pa": ["--learner", "pa"],

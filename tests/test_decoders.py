@@ -11,13 +11,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from perceptron_core.decoders import DECODERS, Scores, trace
-from perceptron_core.decoders.beam import beam_search
-from perceptron_core.decoders.greedy import greedy
-from perceptron_core.decoders.k_best import k_best
-from perceptron_core.decoders.lattice import NEVER
-from perceptron_core.decoders.viterbi import viterbi
-from perceptron_core.violations import UPDATES, early, max_violation, standard
+from perceptron_core.structures.prefixes import UPDATES, early, max_violation, standard
+from perceptron_core.structures.sequence.beam import beam_search
+from perceptron_core.structures.sequence.decoders import DECODERS, Scores, trace
+from perceptron_core.structures.sequence.greedy import greedy
+from perceptron_core.structures.sequence.k_best import k_best
+from perceptron_core.structures.sequence.lattice import NEVER
+from perceptron_core.structures.sequence.viterbi import viterbi
 
 Labels = tuple[int, ...]
 

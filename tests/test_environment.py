@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.environment import environment_name, pack_environment, start_command
-from jobs.storage import storage_of
+from perceptron_jobs.engines.environment import environment_name, pack_environment, start_command
+from perceptron_jobs.storage import storage_of
 
 MINOR = f"{sys.version_info[0]}.{sys.version_info[1]}"
 OWN = str(Path(sys.base_prefix) / "bin" / f"python{MINOR}")  # without this environment's packages, as a node's
@@ -52,7 +52,8 @@ def other_python() -> str:
 
 
 def test_all_that_a_task_needs_is_loaded_from_the_archive(node):
-    program = "import jobs.train_epoch, jobs.storage.webhdfs, perceptron_core.kernels, numpy; print(numpy.__file__)"
+    packages = "perceptron_jobs.mr.train_epoch, perceptron_jobs.storage.webhdfs, perceptron_core.kernels, numpy"
+    program = f"import {packages}; print(numpy.__file__)"
     done = run(node, OWN, program)
     assert done.returncode == 0 and done.stderr == ""
     assert Path(done.stdout.strip()).is_relative_to(node / "env")
@@ -112,7 +113,7 @@ def test_what_a_node_runs_at_the_start_of_python_is_still_run(node, broken, tmp_
 def test_on_a_cluster_the_sentence_reaches_the_terminal(hadoop, corpus, other_python):
     text = "hdfs:///environment/train.txt"
     storage_of(text).write(text, (corpus / "train.txt").read_bytes())
-    program = "import sys; from jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    program = "import sys; from perceptron_jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
     arguments = ["prepare", str(corpus / "task.yaml"), "--train", text, "--output", "hdfs:///environment/prepared"]
     arguments += ["--shards", "2", "-r", "hadoop", "-D", "mapreduce.map.maxattempts=1"]
     done = subprocess.run(

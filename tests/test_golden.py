@@ -228,10 +228,11 @@ def test_every_recorded_hash_has_its_case() -> None:
     assert set(json.loads(RECORDED.read_text(encoding="utf-8"))) == set(CASES)
 
 
-def test_the_reference_kernel_gives_the_same_bytes() -> None:
+def test_the_reference_kernel_gives_the_same_bytes(tmp_path: Path) -> None:
     chosen = [f"{Path(__file__)}::test_the_bytes_are_the_recorded_ones[{name}]" for name in BY_REFERENCE]
     done = subprocess.run(
-        [sys.executable, "-I", "-m", "pytest", "--import-mode=importlib", "-q", "-p", "no:cacheprovider", *chosen],
+        [sys.executable, "-m", "pytest", "--import-mode=importlib", "-q", "-p", "no:cacheprovider", *chosen],
+        cwd=tmp_path,  # not the repository, whose packages would stand in for the installed ones
         env={**os.environ, "PERCEPTRON_KERNEL": "reference", "PERCEPTRON_GOLDEN": ""},
         capture_output=True,
         text=True,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.storage import join, storage_of
+from perceptron_jobs.storage import join, storage_of
 
 pytestmark = [pytest.mark.hadoop, pytest.mark.usefixtures("hadoop")]
 
@@ -28,7 +28,7 @@ def get(path: str) -> bytes:
 @pytest.fixture(scope="module")
 def inline(corpus, tmp_path_factory, hadoop) -> Path:
     """The run that the cluster's must equal."""
-    from jobs.cli.main import main
+    from perceptron_jobs.cli.main import main
 
     run = tmp_path_factory.mktemp("inline") / "run"
     files = ["--train", str(corpus / "train.txt"), "--dev", str(corpus / "dev.txt")]
@@ -39,7 +39,7 @@ def inline(corpus, tmp_path_factory, hadoop) -> Path:
 @pytest.fixture(scope="module")
 def on_hdfs(corpus, inline) -> str:
     """A run that was trained on the cluster, all of it on HDFS, with three reducers."""
-    from jobs.cli.main import main
+    from perceptron_jobs.cli.main import main
 
     train, dev = (put(corpus / name, f"hdfs:///corpus/{name}") for name in ("train.txt", "dev.txt"))
     where = ["--run-dir", "hdfs:///runs/three", "-r", "hadoop", "--reducers", "3", "--quiet"]
@@ -96,7 +96,7 @@ def test_a_users_mistake_found_by_a_task_is_told_as_anywhere(corpus, perceptron,
 
 
 def test_another_process_is_kept_out_and_a_killed_one_is_not_missed(corpus, perceptron, must, monkeypatch):
-    from jobs.storage.lease import Lease
+    from perceptron_jobs.storage.lease import Lease
 
     run = ("train", corpus / "task.yaml", "--train", "hdfs:///corpus/train.txt", "--run-dir", "hdfs:///runs/held")
     held = storage_of("hdfs:///runs/held")
@@ -118,7 +118,7 @@ def test_interrupted_from_the_keyboard_the_job_on_the_cluster_ends_too(corpus, h
     command = ["train", str(corpus / "task.yaml"), *files, "--run-dir", run, *OPTIONS, "-r", "hadoop"]
     # whoever runs the tests in the background has interrupts switched off, and children inherit that
     program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    program += "from jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    program += "from perceptron_jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
     driver = subprocess.Popen([sys.executable, "-c", program, *command], stderr=subprocess.PIPE, text=True)
     assert driver.stderr is not None
     watched = 0
@@ -138,7 +138,11 @@ def test_interrupted_from_the_keyboard_the_job_on_the_cluster_ends_too(corpus, h
 
 def test_a_failing_task_shows_its_own_traceback(corpus, on_hdfs, tmp_path):
     """A node whose Python is not there, then a mapper that cannot load its model."""
-    command = [sys.executable, "-c", "import sys; from jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from perceptron_jobs.cli.main import main; sys.exit(main(sys.argv[1:]))",
+    ]
     arguments = ["predict", on_hdfs, "hdfs:///corpus/dev.txt", "-r", "hadoop", "-D", "mapreduce.map.maxattempts=1"]
     broken = tmp_path / "mrjob.conf"
     broken.write_text("runners:\n  hadoop:\n    cmdenv: {PERCEPTRON_KERNEL: no-such-kernel}\n")

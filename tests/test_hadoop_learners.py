@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.storage import join, storage_of
+from perceptron_jobs.storage import join, storage_of
 
 pytestmark = [pytest.mark.hadoop, pytest.mark.usefixtures("hadoop")]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_core.dealing import deal
+from perceptron_core.shards.dealing import deal
 
 TASK = """\
 columns: [word, pos, chunk]

@@ -13,14 +13,14 @@ from typing import Callable
 
 import pytest
 
-from jobs.cli.options import READY_TASKS
+from perceptron_jobs.cli.options import READY_TASKS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCES = ("LICENSE", "README.md", "pyproject.toml", "setup.cfg", "setup.py", "configs", "jobs", "perceptron_core")
 BUILT = shutil.ignore_patterns("*.so", "native.c", "__pycache__")
 NOT_INHERITED = ("CC", "PYTHONPATH", "SETUPTOOLS_USE_DISTUTILS")  # the last is set by `import jobs`, for mrjob
 NEEDED = ("cython", "setuptools", "wheel", "pip")
-PERCEPTRON = "import sys; from jobs.cli.main import main; sys.exit(main())"
+PERCEPTRON = "import sys; from perceptron_jobs.cli.main import main; sys.exit(main())"
 TEXT = "the D\nстарый A\nкот N\nspит V\n\n猫 N\nfast A\nflies V\n\nflies N\nlike V\nthe D\narrow N\n"
 
 
@@ -86,7 +86,7 @@ def without_compiler(install) -> Installed:
 
 def test_the_wheel_holds_what_it_needs(compiled):
     names = compiled.names()
-    assert {f"jobs/configs/{task}.yaml" for task in READY_TASKS} <= set(names)
+    assert {f"perceptron_jobs/configs/{task}.yaml" for task in READY_TASKS} <= set(names)
     assert [name for name in names if name.startswith("perceptron_core/kernels/native.") and name.endswith(".so")]
     packages = {path.parent for top in ("jobs", "perceptron_core") for path in (REPOSITORY / top).rglob("*.py")}
     for package in packages:
@@ -96,7 +96,7 @@ def test_the_wheel_holds_what_it_needs(compiled):
 
 
 def test_the_wheel_without_a_compiler(without_compiler):
-    assert "perceptron_core/kernels/reference/sequence.py" in without_compiler.names()
+    assert "perceptron_core/structures/sequence/reference.py" in without_compiler.names()
     assert not [name for name in without_compiler.names() if name.endswith(".so")]
 
 
@@ -118,14 +118,14 @@ def test_both_train_in_another_folder_and_give_the_same_bytes(compiled, without_
 
 def test_the_wheel_comes_before_what_is_installed(compiled, tmp_path):
     """Else the other tests of this file would test something else."""
-    where = "import jobs, perceptron_core.kernels.native as n; print(jobs.__file__); print(n.__file__)"
+    where = "import perceptron_jobs, perceptron_core.kernels.native as n; print(jobs.__file__); print(n.__file__)"
     for path in compiled.perceptron(tmp_path, program=where).split():
         assert path.startswith(str(compiled.site))
 
 
 def test_help_needs_no_library(tmp_path):
     program = (
-        "import sys\nfrom jobs.cli.main import main\n"
+        "import sys\nfrom perceptron_jobs.cli.main import main\n"
         "try:\n    main(['train', '--help'])\nexcept SystemExit:\n    pass\n"
         "print('loaded:', sorted({'numpy', 'mrjob', 'yaml', 'msgpack'} & set(sys.modules)))\n"
     )

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_core.decoders import DECODERS
 from perceptron_core.kernels import reference
 from perceptron_core.learners import LEARNERS
-from perceptron_core.sequence_model import FeatureBlock
 from perceptron_core.settings import Settings
-from perceptron_core.violations import UPDATES
+from perceptron_core.structures.prefixes import UPDATES
+from perceptron_core.structures.sequence.decoders import DECODERS
+from perceptron_core.structures.sequence.model import FeatureBlock
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perceptron_core.corpus.label_encodings import ENCODINGS, convert, legal_transitions
 from perceptron_core.errors import UserError
-from perceptron_core.label_encodings import ENCODINGS, convert, legal_transitions
 
 CHUNK_ENCODINGS = [name for name in ENCODINGS if name != "as-is"]
 

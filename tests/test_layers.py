@@ -10,7 +10,16 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 CORE = sorted((ROOT / "perceptron_core").rglob("*.py"))
 JOBS = sorted((ROOT / "jobs").rglob("*.py"))
-JOB_FILES = ["prepare", "train_epoch", "occurrences", "predict", "evaluate", "count", "count_features", "sum_shares"]
+JOB_FILES = [
+    "prepare",
+    "train_epoch",
+    "count_shards",
+    "predict",
+    "evaluate",
+    "count_sentences",
+    "count_features",
+    "sum_shares",
+]
 
 # sys.stdlib_module_names is of 3.10; these are the ones that a task's file may want on 3.9
 STANDARD = getattr(
@@ -49,7 +58,7 @@ def name(path: Path) -> str:
 
 def test_the_trees_are_found() -> None:
     assert len(CORE) > 30 and len(JOBS) > 8
-    assert all((ROOT / "jobs" / f"{job}.py") in JOBS for job in JOB_FILES)
+    assert all((ROOT / "jobs" / "mr" / f"{job}.py") in JOBS for job in JOB_FILES)
 
 
 def test_every_way_of_importing_is_seen() -> None:
@@ -60,7 +69,17 @@ def test_every_way_of_importing_is_seen() -> None:
 @pytest.mark.parametrize("path", CORE, ids=name)
 def test_the_core_knows_no_jobs_no_runner_and_no_terminal(path: Path) -> None:
     source = read(path)
-    assert not top(imported(source)) & {"jobs", "scripts", "tests", "mrjob", "hdfs", "argparse", "optparse", "getopt"}
+    assert not top(imported(source)) & {
+        "jobs",
+        "perceptron_jobs",
+        "scripts",
+        "tests",
+        "mrjob",
+        "hdfs",
+        "argparse",
+        "optparse",
+        "getopt",
+    }
     assert not calls(source) & {"print", "input", "sys.stdout.write", "sys.stderr.write", "sys.exit"}
     assert "sys.argv" not in source
 
@@ -72,20 +91,22 @@ def test_jobs_know_no_scripts(path: Path) -> None:
 
 @pytest.mark.parametrize("job", JOB_FILES)
 def test_a_job_file_needs_only_what_a_task_node_has(job: str) -> None:
-    names = list(imported(read(ROOT / "jobs" / f"{job}.py")))
-    assert top(iter(names)) <= {*STANDARD, "msgpack", "mrjob", "perceptron_core", "jobs"}
-    ours = {name for name in names if name.split(".")[0] == "jobs"}
-    assert all(name.startswith(("jobs.job", "jobs.shard_job", "jobs.protocol", "jobs.storage")) for name in ours)
+    names = list(imported(read(ROOT / "jobs" / "mr" / f"{job}.py")))
+    assert top(iter(names)) <= {*STANDARD, "msgpack", "mrjob", "perceptron_core", "perceptron_jobs"}
+    ours = {name for name in names if name.split(".")[0] == "perceptron_jobs"}
+    assert all(name.startswith(("perceptron_jobs.mr", "perceptron_jobs.storage")) for name in ours)
 
 
 def test_the_protocol_needs_only_the_core() -> None:
-    assert top(imported(read(ROOT / "jobs" / "protocol.py"))) <= {*STANDARD, "perceptron_core"}
+    assert top(imported(read(ROOT / "jobs" / "mr" / "protocol.py"))) <= {*STANDARD, "perceptron_core"}
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "perceptron_core" / "decoders").glob("*.py")), ids=name)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "perceptron_core" / "structures" / "sequence").glob("[bgklv]*.py")), ids=name
+)
 def test_decoders_never_see_features(path: Path) -> None:
     ours = {name for name in imported(read(path)) if name.startswith("perceptron_core")}
-    assert all(name.startswith("perceptron_core.decoders") for name in ours)
+    assert all(name.startswith("perceptron_core.structures.sequence.decoders") for name in ours)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "perceptron_core" / "learners").glob("*.py")), ids=name)

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from perceptron_core.corpus import Sentence
-from perceptron_core.epoch import EpochStats, ShardEpoch
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.hashing import hash_string, mix
 from perceptron_core.kernels import COMPILED
 from perceptron_core.learners import LEARNERS
-from perceptron_core.mixing import MIXINGS, ShardStep, add_average, apply, averaged_rows
-from perceptron_core.mixing import mix as mix_shards
-from perceptron_core.relevance import counted_from, relevant
-from perceptron_core.rows import Rows, empty
 from perceptron_core.settings import Settings
-from perceptron_core.shards import ShardContent, write_shard
+from perceptron_core.shards.records import ShardContent, write_shard
 from perceptron_core.task import Task, read_task
+from perceptron_core.training.epoch import EpochStats, ShardEpoch
+from perceptron_core.training.mixing import MIXINGS, ShardStep, add_average, apply, averaged_rows
+from perceptron_core.training.mixing import mix as mix_shards
+from perceptron_core.weights.relevance import counted_from, relevant
+from perceptron_core.weights.rows import Rows, empty
 
 LABELS = ["дело", "имя", "名"]
 TASK = """
@@ -316,7 +316,7 @@ def test_minibatches_are_the_textbooks_in_blocks_of_any_size(
     for textbook.epoch in (1, 2):
         counted += [textbook.train_minibatches(corpus, minibatch) for _ in range(local_epochs)]
     for tokens in (1, 10, 8192):
-        monkeypatch.setattr("perceptron_core.shards.BLOCK_TOKENS", tokens)
+        monkeypatch.setattr("perceptron_core.shards.records.BLOCK_TOKENS", tokens)
         records = shard_records(task, corpus)
         assert (len(records) == 3) == (tokens == 8192)
         settings = Settings(minibatch=minibatch, local_epochs=local_epochs)
@@ -332,7 +332,7 @@ def test_threads_and_blocks_change_no_bit(tmp_path: Path, monkeypatch: pytest.Mo
     settings = Settings("mira", None, minibatch=8, k_best=3)
 
     def train(threads: int, tokens: int) -> tuple[bytes, ...]:
-        monkeypatch.setattr("perceptron_core.shards.BLOCK_TOKENS", tokens)
+        monkeypatch.setattr("perceptron_core.shards.records.BLOCK_TOKENS", tokens)
         epoch = ShardEpoch(task, LABELS, settings, empty(weight="f4"), threads=threads)
         for kind, record in shard_records(task, corpus):
             epoch.take(kind, record)

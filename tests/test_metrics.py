@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perceptron_core.corpus.label_encodings import convert
 from perceptron_core.errors import UserError
-from perceptron_core.label_encodings import convert
-from perceptron_core.metrics import METRICS, AccuracyCounts, SpanCounts, metric_named
+from perceptron_core.evaluation.metrics import METRICS, AccuracyCounts, SpanCounts, metric_named
 
 CONLLEVAL_CASES = ["corner-hyphen", "corner-nogold", "corner-none", "corner-nopred", "iob1", "iob2", "wild"]
 

@@ -9,8 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptron_core.errors import UserError
-from perceptron_core.mixing import CERTAIN, MIXINGS, ShardStep, add_average, apply, averaged_rows, mix, mixing_now
-from perceptron_core.rows import Rows, concatenate, cut, empty, from_entries
+from perceptron_core.training.mixing import (
+    CERTAIN,
+    MIXINGS,
+    ShardStep,
+    add_average,
+    apply,
+    averaged_rows,
+    mix,
+    mixing_now,
+)
+from perceptron_core.weights.rows import Rows, concatenate, cut, empty, from_entries
 
 Entry = tuple[int, int]
 KEYS = [1, 2**20, 2**63 - 1, 2**63, 2**64 - 1]

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from perceptron_core.errors import InputError, UserError
-from perceptron_core.model import ALIGNMENT, MAGIC, Model, model_digest, read_model, write_model
-from perceptron_core.predictor import choose_weights
-from perceptron_core.rows import empty, from_entries, select
+from perceptron_core.evaluation.predictor import choose_weights
+from perceptron_core.weights.model_file import ALIGNMENT, MAGIC, Model, model_digest, read_model, write_model
+from perceptron_core.weights.rows import empty, from_entries, select
 
 TASK = {"columns": ["слово", "词"], "options": {"epochs": 3}, "labels": None, "lookups": {}}
 SETTINGS = {"decoder": "viterbi", "beam": 8, "aggressiveness": 0.1}

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perceptron_core.counting.one_pass import DocumentFrequencies, NaiveBayes, Rocchio
 from perceptron_core.errors import UserError
 from perceptron_core.features.encoding import FeatureKeys
-from perceptron_core.learners import naive_bayes, rocchio
-from perceptron_core.one_pass import DocumentFrequencies, NaiveBayes, Rocchio
-from perceptron_core.rows import Rows, add_up, from_entries
+from perceptron_core.learners.one_pass import naive_bayes, rocchio
+from perceptron_core.weights.rows import Rows, add_up, from_entries
 
 LEARNERS = ("naive-bayes", "rocchio")
 Bag = dict[str, float]

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from jobs.runners import Cluster, run_job
-from jobs.sum_shares import MRSumShares
 from perceptron_core.errors import UserError
-from perceptron_core.model import read_model
+from perceptron_core.weights.model_file import read_model
+from perceptron_jobs.engines.runners import Cluster, run_job
+from perceptron_jobs.mr.sum_shares import MRSumShares
 
 LEARNERS = ("naive-bayes", "rocchio")
 
@@ -69,7 +69,7 @@ def test_both_kernels_count_the_same(learnt: Path, corpus: Path, learner: str, t
         pytest.skip("the kernel was not compiled")
     arguments = ["train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", tmp_path / "run"]
     subprocess.run(
-        [sys.executable, "-m", "jobs.cli.main", *map(str, arguments), "--learner", learner, "--quiet"],
+        [sys.executable, "-m", "perceptron_jobs.cli.main", *map(str, arguments), "--learner", learner, "--quiet"],
         cwd=corpus,
         env={**os.environ, "PERCEPTRON_KERNEL": kernel},
         check=True,

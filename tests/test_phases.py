@@ -2,7 +2,7 @@
 
 import json
 
-from jobs.phases import PHASES, seconds_by_phase
+from perceptron_jobs.training.phases import PHASES, seconds_by_phase
 
 
 def test_the_phases_follow_one_another():

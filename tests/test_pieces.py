@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import jobs.pieces
+import perceptron_jobs.corpora.pieces
 from perceptron_core.corpus import Piece, cut_file, make_format, read_sentences
 from perceptron_core.errors import InputError
 
@@ -75,8 +75,11 @@ def test_a_corpus_in_pieces_makes_the_same_shards_and_the_same_predictions(
     must("train", task, "--prepared", tmp_path / "whole", "--run-dir", tmp_path / "run", "--epochs", 1)
     tagged = must("predict", tmp_path / "run", text, corpus / "dev.txt")
     score = must("evaluate", tmp_path / "run", text)
-    monkeypatch.setattr(jobs.pieces, "PIECE_BYTES", 500)
-    assert len(jobs.pieces.cut_files([str(text)], COLUMNS, jobs.pieces.Cluster())) > 3
+    monkeypatch.setattr(perceptron_jobs.corpora.pieces, "PIECE_BYTES", 500)
+    assert (
+        len(perceptron_jobs.corpora.pieces.cut_files([str(text)], COLUMNS, perceptron_jobs.corpora.pieces.Cluster()))
+        > 3
+    )
     must("prepare", task, *given, "--output", tmp_path / "pieces")
     assert contents(tmp_path / "pieces") == contents(tmp_path / "whole")
     assert must("predict", tmp_path / "run", text, corpus / "dev.txt") == tagged

@@ -13,18 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.count_features import MRCountFeatures
-from jobs.runners import Cluster, run_job
+from perceptron_core.counting.rare import Counter as FeatureCounter
+from perceptron_core.counting.rare import add_up, keep_only, kept_keys, occurrences
 from perceptron_core.errors import UserError
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.features.feature_set import template_key
-from perceptron_core.features.rare import Counter as FeatureCounter
-from perceptron_core.features.rare import add_up, keep_only, kept_keys, occurrences
 from perceptron_core.kernels import KeyTable
-from perceptron_core.model import read_model
-from perceptron_core.sequence_model import pair_keys, transition_keys
+from perceptron_core.structures.sequence.model import pair_keys, transition_keys
 from perceptron_core.task import Task, read_task
+from perceptron_core.weights.model_file import read_model
 from perceptron_core.wire import decode_line
+from perceptron_jobs.engines.runners import Cluster, run_job
+from perceptron_jobs.mr.count_features import MRCountFeatures
 
 TASK = """\
 columns: [word, pos, chunk]

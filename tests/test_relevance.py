@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.run_dir import RunDir, open_model
-from perceptron_core.mixing import MIXINGS, ShardStep, apply, mix
-from perceptron_core.model import read_model
-from perceptron_core.relevance import counted_from, relevant
-from perceptron_core.rows import Rows, drop_zeros, from_entries, from_record, to_record
+from perceptron_core.training.mixing import MIXINGS, ShardStep, apply, mix
+from perceptron_core.weights.model_file import read_model
+from perceptron_core.weights.relevance import counted_from, relevant
+from perceptron_core.weights.rows import Rows, drop_zeros, from_entries, from_record, to_record
+from perceptron_jobs.training.run_dir import RunDir, open_model
 
 OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 4, "--min-updates", 3)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.report import learning_curve, learning_curve_svg
+from perceptron_jobs.report import learning_curve, learning_curve_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -6,8 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.report.charts import HEIGHT, WIDTH, Dot, Line, Part, dot_chart, line_chart, stacked_bars, svg, ticks
-from jobs.report.text import BYTES, COUNT, PERCENT, SECONDS, escape, megabytes, seconds
+from perceptron_jobs.report.charts import (
+    HEIGHT,
+    WIDTH,
+    Dot,
+    Line,
+    Part,
+    dot_chart,
+    line_chart,
+    stacked_bars,
+    svg,
+    ticks,
+)
+from perceptron_jobs.report.text import BYTES, COUNT, PERCENT, SECONDS, escape, megabytes, seconds
 
 SVG = "{http://www.w3.org/2000/svg}"
 

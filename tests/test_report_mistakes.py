@@ -2,7 +2,7 @@
 
 import json
 
-from perceptron_core.mistakes import CONFUSIONS, CONTEXT, EXAMPLES, find_mistakes
+from perceptron_core.evaluation.mistakes import CONFUSIONS, CONTEXT, EXAMPLES, find_mistakes
 
 
 def test_confusions_are_counted_and_ordered() -> None:

@@ -13,10 +13,10 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from jobs.report import report_html
-from jobs.report.content import RunContent, distinct_names
-from jobs.storage import open_file
-from jobs.storage.s3 import connect_by
+from perceptron_jobs.report import report_html
+from perceptron_jobs.report.content import RunContent, distinct_names
+from perceptron_jobs.storage import open_file
+from perceptron_jobs.storage.s3 import connect_by
 
 VOID = {"meta", "link", "br"}
 EVIL = "<script>alert('кот')</script>"

@@ -102,7 +102,7 @@ def test_killed_before_any_change_to_a_file_it_ends_with_the_same_bytes(train, c
 
 def start(corpus: Path, run: Path, *options: object) -> "subprocess.Popen[bytes]":
     arguments = ["train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run, *options]
-    command = [sys.executable, "-m", "jobs.cli.main", *map(str, arguments)]
+    command = [sys.executable, "-m", "perceptron_jobs.cli.main", *map(str, arguments)]
     scratch = run.parent / "tmp"
     scratch.mkdir(exist_ok=True)
     # Not in the repository's folder, whose packages would stand in for the installed ones.
@@ -248,7 +248,8 @@ def test_what_does_not_decide_the_weights_may_change(options, trained, corpus, t
 def test_a_run_directory_in_use(trained, corpus, perceptron, contents, tmp_path):
     run = shutil.copytree(trained, tmp_path / "run")
     before = contents(run)
-    hold = "from jobs.run_dir import RunDir; import sys\nwith RunDir(sys.argv[1]).opened(): print(flush=True); input()"
+    hold = "from perceptron_jobs.training.run_dir import RunDir; import sys\n"
+    hold += "with RunDir(sys.argv[1]).opened(): print(flush=True); input()"
     command = [sys.executable, "-c", hold, str(run)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as other:
         other.stdout.readline()

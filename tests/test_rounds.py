@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_core.dealing import deal
-from perceptron_core.model import read_model
-from perceptron_core.rounds import ROUNDS, parts, usual_rounds
-from perceptron_core.rows import spread, unite
+from perceptron_core.shards.dealing import deal
+from perceptron_core.training.rounds import ROUNDS, parts, usual_rounds
+from perceptron_core.weights.model_file import read_model
+from perceptron_core.weights.rows import spread, unite
 
 CHUNKS = "columns: [word, pos, chunk]\npredict: chunk\nfeatures: [{}]\n"
 TASKS = {
@@ -44,7 +44,7 @@ def test_on_one_shard_rounds_change_nothing(
     kind: str, must: Any, corpus: Path, tmp_path: Path, monkeypatch: Any
 ) -> None:
     """Bit for bit; but for the average, whose parts are added up in another order. Blocks end anywhere."""
-    monkeypatch.setattr("perceptron_core.shards.BLOCK_TOKENS", 30)
+    monkeypatch.setattr("perceptron_core.shards.records.BLOCK_TOKENS", 30)
     (tmp_path / "task.yaml").write_text(TASKS[kind])
     train = corpus / "train.txt"
     if kind == "numbers":

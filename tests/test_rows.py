@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_core.growing import GrowingArray
-from perceptron_core.rows import (
+from perceptron_core.arrays import GrowingArray, smallest
+from perceptron_core.weights.rows import (
     Rows,
     concatenate,
     cut,
@@ -22,7 +22,7 @@ from perceptron_core.rows import (
     unite,
     values_at,
 )
-from perceptron_core.wire import decode_line, encode_line, pack, smallest, unpack
+from perceptron_core.wire import decode_line, encode_line, pack, unpack
 
 KEYS = [1, 5, 2**32, 2**62, 2**63 - 1, 2**63, 2**63 + 2**62, 2**64 - 1]
 Entries = dict[tuple[int, int], float]

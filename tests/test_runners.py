@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.runners import Cluster, run_job
-from jobs.train_epoch import MRTrainEpoch
 from perceptron_core.errors import UserError
 from perceptron_core.wire import DamagedRecord, decode_line
+from perceptron_jobs.engines.runners import Cluster, run_job
+from perceptron_jobs.mr.train_epoch import MRTrainEpoch
 
 OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 3)  # thirds: sums whose order would show
 MIXINGS = ("uniform", "errors", "examples", "touched", "row")

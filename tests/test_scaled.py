@@ -15,16 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.occurrences import MRCountOccurrences
-from jobs.protocol import REDUCER
-from jobs.runners import Cluster, run_job
-from perceptron_core.dealing import deal
+from perceptron_core.counting.shard_counts import FeatureSteps, count_shards
 from perceptron_core.errors import UserError
 from perceptron_core.features.encoding import FeatureKeys
-from perceptron_core.model import read_model
-from perceptron_core.occurrences import FeatureSteps, count_shards
-from perceptron_core.rows import Rows, from_entries
-from perceptron_core.sequence_model import FeatureNumbers
+from perceptron_core.shards.dealing import deal
+from perceptron_core.structures.sequence.model import FeatureNumbers
+from perceptron_core.weights.model_file import read_model
+from perceptron_core.weights.rows import Rows, from_entries
+from perceptron_jobs.engines.runners import Cluster, run_job
+from perceptron_jobs.mr.count_shards import MRCountOccurrences
+from perceptron_jobs.mr.protocol import REDUCER
 
 OPTIONS = ("--shards", 3, "--mixing", "scaled", "--epochs", 3)
 TASK = """\

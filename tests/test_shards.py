@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_core import shards as shards_module
 from perceptron_core.corpus import Sentence
-from perceptron_core.dealing import choose_shard, deal
-from perceptron_core.epoch import ShardEpoch
 from perceptron_core.errors import UserError
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.features.feature_set import extracted_key, template_key
-from perceptron_core.rows import empty
 from perceptron_core.settings import Settings
-from perceptron_core.shard_builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
-from perceptron_core.shards import ShardReader, write_shard
+from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
+from perceptron_core.shards.dealing import choose_shard, deal
+from perceptron_core.shards.records import ShardReader, write_shard
+from perceptron_core.shards import records as shards_module
 from perceptron_core.task import Task, read_task
+from perceptron_core.training.epoch import ShardEpoch
+from perceptron_core.weights.rows import empty
 from perceptron_core.wire import DamagedRecord, decode_line, encode_line, pack, unpack
 
 LABELS = ["a", "дело", "имя", "名"]

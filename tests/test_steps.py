@@ -7,9 +7,9 @@ import pytest
 
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.learners import LEARNERS
-from perceptron_core.rows import empty
-from perceptron_core.sequence_model import FeatureNumbers, SequenceModel
 from perceptron_core.settings import Settings
+from perceptron_core.structures.sequence.model import FeatureNumbers, SequenceModel
+from perceptron_core.weights.rows import empty
 
 
 @pytest.mark.parametrize(

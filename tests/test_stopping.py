@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from perceptron_core.errors import InputError
+from perceptron_core.evaluation.held_out import HeldOut
 from perceptron_core.features.feature_set import template_key
-from perceptron_core.held_out import HeldOut
-from perceptron_core.rows import empty, from_entries
 from perceptron_core.settings import Settings
-from perceptron_core.stopping import StopRule, best_epoch, reason_to_stop, training_score
 from perceptron_core.task import Task, read_task
+from perceptron_core.training.stopping import StopRule, best_epoch, reason_to_stop, training_score
+from perceptron_core.weights.rows import empty, from_entries
 
 RULE = StopRule(epochs=100, threshold=0.001, patience=3)
 

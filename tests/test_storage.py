@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.hadoop import tag_of
-from jobs.storage import join, storage_of
-from jobs.storage.base import NotOurs
 from perceptron_core.errors import InputError, UserError
+from perceptron_jobs.engines.hadoop import tag_of
+from perceptron_jobs.storage import join, storage_of
+from perceptron_jobs.storage.base import NotOurs
 
 TEXT = "кот спит\n\n时间 flies\n".encode()
 
@@ -146,7 +146,7 @@ def test_a_new_folder_does_not_go_into_or_onto_one_that_is_there(folder):
 
 def test_a_held_folder_is_held_from_others(folder):
     storage = storage_of(folder)
-    hold = f"from jobs.storage import storage_of\nwith storage_of({folder!r}).held({folder!r}): pass"
+    hold = f"from perceptron_jobs.storage import storage_of\nwith storage_of({folder!r}).held({folder!r}): pass"
     with storage.held(folder):
         assert "is in use by another process" in run_python(hold)
     assert run_python(hold) == ""
@@ -170,7 +170,7 @@ def test_the_lease_of_a_killed_process_is_taken(content, hadoop, tmp_path):
 
 @pytest.mark.hadoop
 def test_who_has_lost_a_lease_stops_and_leaves_it_to_the_other(hadoop, tmp_path, monkeypatch):
-    from jobs.storage.lease import Lease
+    from perceptron_jobs.storage.lease import Lease
 
     monkeypatch.setattr(Lease, "SECONDS", 0.4)
     folder = f"hdfs:///storage/{tmp_path.name}"
@@ -189,7 +189,7 @@ def test_nobody_answers(monkeypatch, tmp_path):
     with socket.socket() as reserved:  # a port at which nobody listens
         reserved.bind(("127.0.0.1", 0))
         monkeypatch.setenv("PERCEPTRON_WEBHDFS", f"http://127.0.0.1:{reserved.getsockname()[1]}")
-        monkeypatch.setattr("jobs.storage.patience.PAUSES", (0.0,))
+        monkeypatch.setattr("perceptron_jobs.storage.patience.PAUSES", (0.0,))
         path = "hdfs://nobody.example/x"
         storage = storage_of(path)
         for ask in (storage.size, storage.names, storage.make_folder, storage.remove, storage.fetch, storage.identity):
@@ -242,7 +242,7 @@ ADDRESSES = {
 
 @pytest.mark.parametrize("case", ADDRESSES)
 def test_the_namenodes_addresses(case, monkeypatch):
-    from jobs.storage.namenodes import namenode_addresses
+    from perceptron_jobs.storage.namenodes import namenode_addresses
 
     monkeypatch.delenv("PERCEPTRON_WEBHDFS", raising=False)
     host, properties, expected = ADDRESSES[case]
@@ -257,7 +257,7 @@ def site(**properties: str) -> str:
 
 
 def test_the_configuration_of_hadoop(monkeypatch, tmp_path):
-    from jobs.storage.namenodes import connect, hadoop_configuration
+    from perceptron_jobs.storage.namenodes import connect, hadoop_configuration
 
     monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
     assert hadoop_configuration() == {}
@@ -278,7 +278,7 @@ def test_the_configuration_of_hadoop(monkeypatch, tmp_path):
 
 def test_where_the_extension_is_installed_kerberos_is_spoken(monkeypatch, tmp_path):
     """Its client is the `hdfs` package's own, with an authenticator that is asked for a ticket at the first request."""
-    from jobs.storage.namenodes import connect
+    from perceptron_jobs.storage.namenodes import connect
 
     class Authenticator:
         def __init__(self, mutual_authentication: str) -> None:

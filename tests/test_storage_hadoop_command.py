@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.storage import join, storage_of
-from jobs.storage.base import NotOurs
-from jobs.storage.hadoop_command import HadoopCommand, find_hadoop
-from jobs.storage.webhdfs import WebHdfsStorage
-from jobs.storage.webhdfs_client import WebHdfs
 from perceptron_core.errors import UserError
+from perceptron_jobs.storage import join, storage_of
+from perceptron_jobs.storage.base import NotOurs
+from perceptron_jobs.storage.hadoop_command import HadoopCommand, find_hadoop
+from perceptron_jobs.storage.webhdfs import WebHdfsStorage
+from perceptron_jobs.storage.webhdfs_client import WebHdfs
 
 TEXT = "кот спит\n\n时间 flies\n".encode()
 OPTIONS = ("--shards", "2", "--mixing", "uniform", "--stop-threshold", "0")
@@ -45,7 +45,7 @@ def webhdfs(hadoop) -> WebHdfsStorage:
 def command(webhdfs, closed, monkeypatch) -> WebHdfsStorage:
     """The same HDFS, to a process to which WebHDFS is closed from now on."""
     monkeypatch.setenv("PERCEPTRON_WEBHDFS", closed)
-    monkeypatch.setattr("jobs.storage._known", {})
+    monkeypatch.setattr("perceptron_jobs.storage._known", {})
     storage = storage_of("hdfs:///")
     assert isinstance(storage, WebHdfsStorage) and isinstance(storage.client, HadoopCommand)
     return storage
@@ -57,8 +57,8 @@ def no_command(monkeypatch, tmp_path) -> None:
     for name in [name for name in os.environ if name.startswith("HADOOP_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("jobs.storage._known", {})
-    monkeypatch.setattr("jobs.storage.patience.PAUSES", (0.0,))
+    monkeypatch.setattr("perceptron_jobs.storage._known", {})
+    monkeypatch.setattr("perceptron_jobs.storage.patience.PAUSES", (0.0,))
 
 
 def get(storage: WebHdfsStorage, path: str, start: int = 0) -> bytes:
@@ -117,8 +117,8 @@ def test_what_hdfs_refuses_is_a_sentence(command, webhdfs, tmp_path):
 
 HOLD = """
 import sys, time
-from jobs.storage import storage_of
-from jobs.storage.lease import Lease
+from perceptron_jobs.storage import storage_of
+from perceptron_jobs.storage.lease import Lease
 Lease.SECONDS = 12.0
 with storage_of(sys.argv[1]).held(sys.argv[1]):
     print("held", flush=True)
@@ -186,7 +186,7 @@ def test_closed_to_the_driver_and_to_the_tasks(hadoop, command, webhdfs, train, 
     (tmp_path / "mrjob.conf").write_text(json.dumps({"runners": {"hadoop": {"cmdenv": environment}}}))
     arguments = [*train, "--run-dir", "hdfs:///command/run", "--epochs", "2", "-r", "hadoop", "-c"]
     arguments.append(str(tmp_path / "mrjob.conf"))
-    program = "import sys; from jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    program = "import sys; from perceptron_jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, cwd="/")
     assert done.returncode == 0, done.stderr
     assert f"WebHDFS does not answer at {closed}; using the `hadoop` command instead, which is slower" in done.stderr

@@ -12,10 +12,10 @@ from typing import Any, Callable
 import boto3
 import pytest
 
-from jobs.storage import base_name, is_remote, open_file, parent, storage_of
-from jobs.storage.lease import Lease
-from jobs.storage.s3 import MANIFEST, MEMBER, S3Storage, client, connect_by
 from perceptron_core.errors import InputError, UserError
+from perceptron_jobs.storage import base_name, is_remote, open_file, parent, storage_of
+from perceptron_jobs.storage.lease import Lease
+from perceptron_jobs.storage.s3 import MANIFEST, MEMBER, S3Storage, client, connect_by
 
 pytestmark = pytest.mark.filterwarnings("ignore:Boto3 will no longer support Python")  # of 3.9
 
@@ -242,7 +242,7 @@ def test_a_corpus_put_there_by_hand_needs_no_manifest(storage: S3Storage, s3: An
 
 
 def test_more_than_can_be_removed_at_once(storage: S3Storage, s3: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.storage.s3.DELETED_AT_ONCE", 2)
+    monkeypatch.setattr("perceptron_jobs.storage.s3.DELETED_AT_ONCE", 2)
     storage.make_folder(RUN)
     for number in range(5):
         storage.write(f"{RUN}/{number}", b"")
@@ -293,10 +293,10 @@ def test_a_lease_is_renewed_while_it_is_held(storage: S3Storage, s3: Any, monkey
 
 
 def test_without_boto3_the_user_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "jobs.storage.s3")
+    monkeypatch.delitem(sys.modules, "perceptron_jobs.storage.s3")
     monkeypatch.setitem(sys.modules, "boto3", None)
     with pytest.raises(UserError, match=r"pip install 'mr-perceptron\[emr\]'"):
-        importlib.import_module("jobs.storage.s3")
+        importlib.import_module("perceptron_jobs.storage.s3")
 
 
 def test_other_schemes_are_refused_with_those_that_are_known() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli.options import READY_TASKS
-from jobs.run_dir import open_model
-from perceptron_core.label_encodings import legal_transitions
+from perceptron_core.corpus.label_encodings import legal_transitions
+from perceptron_jobs.cli.options import READY_TASKS
+from perceptron_jobs.training.run_dir import open_model
 
 
 @pytest.fixture

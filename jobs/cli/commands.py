@@ -11,29 +11,29 @@ import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from jobs.cli.options import as_arguments
-from jobs.cli.terminal import CLEAR, Terminal
-from jobs.configuration import portable
-from jobs.driver import train
-from jobs.feature_names import find_names, prepared_of
-from jobs.plan import TrainingPlan
-from jobs.prepared import prepare
-from jobs.report import distinct_names, learning_curve, learning_curve_svg, read_run, report_html
-from jobs.run_dir import RunDir, open_model
-from jobs.runners import Cluster
-from jobs.storage import is_remote, storage_of
-from jobs.tagging import evaluate, evaluate_predicted, predict, python_file
-from perceptron_core import history
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
+from perceptron_core.evaluation.metrics import SpanCounts
+from perceptron_core.evaluation.predictor import choose_weights
 from perceptron_core.kernels import COMPILED
-from perceptron_core.metrics import SpanCounts
-from perceptron_core.model import Model, write_model
-from perceptron_core.predictor import choose_weights
 from perceptron_core.settings import Settings
-from perceptron_core.stopping import StopRule
+from perceptron_core.structures.tokens import history
 from perceptron_core.task import Task
-from perceptron_core.text_weights import format_weights, parse_weights
+from perceptron_core.training.stopping import StopRule
+from perceptron_core.weights.model_file import Model, write_model
+from perceptron_core.weights.text import format_weights, parse_weights
+from perceptron_jobs.cli.options import as_arguments
+from perceptron_jobs.cli.terminal import CLEAR, Terminal
+from perceptron_jobs.corpora.prepared import prepare
+from perceptron_jobs.engines.runners import Cluster
+from perceptron_jobs.models.apply import evaluate, evaluate_predicted, predict, python_file
+from perceptron_jobs.models.feature_names import find_names, prepared_of
+from perceptron_jobs.report import distinct_names, learning_curve, learning_curve_svg, read_run, report_html
+from perceptron_jobs.storage import is_remote, storage_of
+from perceptron_jobs.training.configuration import portable
+from perceptron_jobs.training.driver import train
+from perceptron_jobs.training.plan import TrainingPlan
+from perceptron_jobs.training.run_dir import RunDir, open_model
 
 Arguments = argparse.Namespace
 
@@ -289,8 +289,11 @@ def run_report(arguments: Arguments) -> None:
 
 
 def run_experiment(arguments: Arguments) -> None:
-    from jobs.experiment.definition import find_experiment, read_experiment  # only now: no other command needs them
-    from jobs.experiment.run import Surroundings, run_experiment
+    from perceptron_jobs.experiment.definition import (  # only now: no other command needs them
+        find_experiment,
+        read_experiment,
+    )
+    from perceptron_jobs.experiment.run import Surroundings, run_experiment
 
     data = arguments.data or os.environ.get("PERCEPTRON_DATA")
     if not data:

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from jobs.cli.options import COMMANDS, READY_TASKS, Parsers, as_arguments, make_parsers, option_names
-from jobs.errors import JobFailed
 from perceptron_core.errors import InputError, UserError
+from perceptron_jobs.cli.options import COMMANDS, READY_TASKS, Parsers, as_arguments, make_parsers, option_names
+from perceptron_jobs.engines.errors import JobFailed
 
 
 def find_task(name: str) -> str:
@@ -43,7 +43,7 @@ def _use_task_options(parsers: Parsers, arguments: argparse.Namespace, options: 
 def run(given: list[str]) -> None:
     parsers = make_parsers()
     arguments = parsers.main.parse_args(given)
-    from jobs.cli import commands  # only now: --help needs neither NumPy nor mrjob
+    from perceptron_jobs.cli import commands  # only now: --help needs neither NumPy nor mrjob
 
     work = getattr(commands, f"run_{arguments.command}")
     if not hasattr(arguments, "task"):

@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Any, Optional, TextIO
 
-from jobs.plan import Listener
+from perceptron_jobs.training.plan import Listener
 
 BAR = 32
 CLEAR = "\x1b[K"  # the rest of the line

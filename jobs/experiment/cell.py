@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
-from jobs.experiment.deals import SHUFFLED
+from perceptron_jobs.experiment.deals import SHUFFLED
 
 Axes = dict[str, Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Callable, NamedTuple
 from xml.sax.saxutils import escape
 
-from jobs.report.charts import ticks
+from perceptron_jobs.report.charts import ticks
 
 Point = tuple[float, float]
 

@@ -10,7 +10,7 @@ the process that was measured.
 from itertools import accumulate
 from typing import Any, Optional
 
-from jobs.experiment.team import Team
+from perceptron_jobs.experiment.team import Team
 
 CAPTION = (
     "The clock is that of a simulated cluster with a node a shard: the measured seconds of the slowest shard, plus "

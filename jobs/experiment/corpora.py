@@ -6,18 +6,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jobs.experiment.cell import Cell, Corpus
-from jobs.experiment.deals import DEALS
-from jobs.experiment.makers import MAKERS
-from jobs.prepared import MANIFEST, VERSION, check_files, data_identity, read_prepared, with_shards, write_shard_file
-from jobs.storage import open_file, storage_of
 from perceptron_core.atomic import written_atomically
 from perceptron_core.corpus import Sentence
 from perceptron_core.errors import UserError
-from perceptron_core.shard_builder import PieceEncoder, ShardBuilder
-from perceptron_core.shards import write_shard
+from perceptron_core.shards.builder import PieceEncoder, ShardBuilder
+from perceptron_core.shards.records import write_shard
 from perceptron_core.task import Task
 from perceptron_core.wire import encode_line
+from perceptron_jobs.corpora.prepared import (
+    MANIFEST,
+    VERSION,
+    check_files,
+    data_identity,
+    read_prepared,
+    with_shards,
+    write_shard_file,
+)
+from perceptron_jobs.experiment.cell import Cell, Corpus
+from perceptron_jobs.experiment.deals import DEALS
+from perceptron_jobs.experiment.makers import MAKERS
+from perceptron_jobs.storage import open_file, storage_of
 
 
 def _read(task: Task, files: Sequence[str], keep_text: bool = False) -> list[Sentence]:

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jobs.experiment.team import Decoding
-from jobs.prepared import read_prepared
-from jobs.run_dir import RunDir
-from perceptron_core import history
-from perceptron_core.sequence_model import FeatureBlock, FeatureNumbers, SequenceModel
 from perceptron_core.settings import Settings
-from perceptron_core.shards import ShardReader
+from perceptron_core.shards.records import ShardReader
+from perceptron_core.structures.sequence.model import FeatureBlock, FeatureNumbers, SequenceModel
+from perceptron_core.structures.tokens import history
 from perceptron_core.task import Task
 from perceptron_core.wire import decode_line
+from perceptron_jobs.corpora.prepared import read_prepared
+from perceptron_jobs.experiment.team import Decoding
+from perceptron_jobs.training.run_dir import RunDir
 
 REPEATS = 3  # the fastest counts: whatever interrupts it is no part of decoding
 

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple, NoReturn, Optional
 
 import yaml
 
-from jobs.cli.main import find_task
-from jobs.cli.options import READY_EXPERIMENTS, READY_TASKS, as_arguments, make_parsers, option_names
-from jobs.experiment.cell import Axes, Cell, Corpus, as_list, without
-from jobs.experiment.deals import DEALS, SHUFFLED
-from jobs.experiment.makers import MAKERS
-from jobs.experiment.results import CURVES, MEASURES
 from perceptron_core.errors import InputError
+from perceptron_jobs.cli.main import find_task
+from perceptron_jobs.cli.options import READY_EXPERIMENTS, READY_TASKS, as_arguments, make_parsers, option_names
+from perceptron_jobs.experiment.cell import Axes, Cell, Corpus, as_list, without
+from perceptron_jobs.experiment.deals import DEALS, SHUFFLED
+from perceptron_jobs.experiment.makers import MAKERS
+from perceptron_jobs.experiment.results import CURVES, MEASURES
 
 KEYS = {
     "title": str,

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from jobs.experiment.cell import as_list
-from jobs.experiment.chart import Chart, Panel, Point
-from jobs.experiment.clock import CAPTION
-from jobs.experiment.definition import CURVE_AXES, Experiment
-from jobs.experiment.results import CURVES, MEASURES, Result, mean_over_seeds
-from jobs.experiment.team import TEAM_CAPTION
+from perceptron_jobs.experiment.cell import as_list
+from perceptron_jobs.experiment.chart import Chart, Panel, Point
+from perceptron_jobs.experiment.clock import CAPTION
+from perceptron_jobs.experiment.definition import CURVE_AXES, Experiment
+from perceptron_jobs.experiment.results import CURVES, MEASURES, Result, mean_over_seeds
+from perceptron_jobs.experiment.team import TEAM_CAPTION
 
 X_TITLES = {"seconds": "seconds on a simulated cluster"}
 LOG_AXES = ("seconds", "seconds.measured", "shards", "features")

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Callable
 
-import jobs
-from jobs.errors import JobFailed
+import perceptron_jobs
 from perceptron_core.errors import UserError
+from perceptron_jobs.engines.errors import JobFailed
 
 PAUSE = 0.05  # seconds between looks at the processes
 MISTAKE = 2  # the exit code of a user's mistake
-# As `python -m jobs.cli.main`, but for where packages are looked up first: there the current folder would stand, and in
-# a source tree that has the packages without their compiled kernel.
-START = "import sys; sys.path[0] = sys.argv.pop(1); from jobs.cli.main import main; sys.exit(main())"
+# As `python -m perceptron_jobs.cli.main`, but for where packages are looked up first: there the current folder would
+# stand, and in a source tree that has the packages without their compiled kernel.
+START = "import sys; sys.path[0] = sys.argv.pop(1); from perceptron_jobs.cli.main import main; sys.exit(main())"
 
 Command = list[str]  # what stands behind `perceptron`
 
@@ -72,7 +72,7 @@ def _log(logs: str, name: str) -> str:
 
 
 def _where_packages_are() -> str:
-    return os.path.dirname(os.path.dirname(os.path.abspath(jobs.__file__)))
+    return os.path.dirname(os.path.dirname(os.path.abspath(perceptron_jobs.__file__)))
 
 
 def _start(command: Command, log: str) -> subprocess.Popen:

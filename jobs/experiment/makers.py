@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Callable
 
-from jobs.storage import open_file
 from perceptron_core.corpus.files import read_lines
 from perceptron_core.errors import InputError
+from perceptron_jobs.storage import open_file
 
 IDENTITY, TEXT = "# sent_id = ", "# text = "
 

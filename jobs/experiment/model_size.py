@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.run_dir import RunDir, combine
-from perceptron_core.model import write_model
+from perceptron_core.weights.model_file import write_model
+from perceptron_jobs.training.run_dir import RunDir, combine
 
 
 class ModelSize(NamedTuple):

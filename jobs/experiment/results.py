@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any, Callable, NamedTuple, Optional
 
-from jobs.experiment.cell import Cell
-from jobs.experiment.clock import Epoch, seconds_until, training_seconds
-from jobs.experiment.model_size import model_size
-from jobs.experiment.team import Team
+from perceptron_jobs.experiment.cell import Cell
+from perceptron_jobs.experiment.clock import Epoch, seconds_until, training_seconds
+from perceptron_jobs.experiment.model_size import model_size
+from perceptron_jobs.experiment.team import Team
 
 MARGIN = 0.3  # points below the baseline's final dev score that count as having arrived there
 LATE_EPOCHS = 5  # last weights move from epoch to epoch: their mean over these says more than any one

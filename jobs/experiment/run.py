@@ -5,24 +5,24 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from jobs.cli.options import as_arguments
-from jobs.configuration import portable
-from jobs.experiment.cell import Cell, Corpus
-from jobs.experiment.clock import CAPTION, Epoch, inputs, seconds_until
-from jobs.experiment.corpora import check_prepared, cut, make, prepare_dealt
-from jobs.experiment.deals import DEALS
-from jobs.experiment.decoding import measure
-from jobs.experiment.definition import Experiment
-from jobs.experiment.figure import draw
-from jobs.experiment.grid import Command, run_commands
-from jobs.experiment.png import write_png
-from jobs.experiment.results import Result
-from jobs.experiment.tables import as_csv, as_markdown, entries
-from jobs.experiment.team import Decoding, make_team
-from jobs.plan import Listener
-from jobs.run_dir import RunDir
 from perceptron_core.atomic import written_atomically
 from perceptron_core.task import Task, read_task
+from perceptron_jobs.cli.options import as_arguments
+from perceptron_jobs.experiment.cell import Cell, Corpus
+from perceptron_jobs.experiment.clock import CAPTION, Epoch, inputs, seconds_until
+from perceptron_jobs.experiment.corpora import check_prepared, cut, make, prepare_dealt
+from perceptron_jobs.experiment.deals import DEALS
+from perceptron_jobs.experiment.decoding import measure
+from perceptron_jobs.experiment.definition import Experiment
+from perceptron_jobs.experiment.figure import draw
+from perceptron_jobs.experiment.grid import Command, run_commands
+from perceptron_jobs.experiment.png import write_png
+from perceptron_jobs.experiment.results import Result
+from perceptron_jobs.experiment.tables import as_csv, as_markdown, entries
+from perceptron_jobs.experiment.team import Decoding, make_team
+from perceptron_jobs.training.configuration import portable
+from perceptron_jobs.training.plan import Listener
+from perceptron_jobs.training.run_dir import RunDir
 
 DECODING = "decoding"  # the folder of the sentences' times
 

@@ -5,9 +5,9 @@ import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
-from jobs.experiment.cell import as_list
-from jobs.experiment.definition import Experiment, names_of_row
-from jobs.experiment.results import MEASURES, Result, mean_over_seeds
+from perceptron_jobs.experiment.cell import as_list
+from perceptron_jobs.experiment.definition import Experiment, names_of_row
+from perceptron_jobs.experiment.results import MEASURES, Result, mean_over_seeds
 
 NONE = "–"
 

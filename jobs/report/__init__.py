@@ -13,8 +13,8 @@ The page is one file that needs no network and no script. It holds no time of it
 bytes.
 """
 
-from jobs.report.content import distinct_names, read_run
-from jobs.report.curve import learning_curve, learning_curve_svg
-from jobs.report.page import report_html
+from perceptron_jobs.report.content import distinct_names, read_run
+from perceptron_jobs.report.curve import learning_curve, learning_curve_svg
+from perceptron_jobs.report.page import report_html
 
 __all__ = ["distinct_names", "learning_curve", "learning_curve_svg", "read_run", "report_html"]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from jobs.report.text import Unit, escape
+from perceptron_jobs.report.text import Unit, escape
 
 WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 54, 10, 12, 38

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from jobs.report.content import RunContent
-from jobs.report.elements import Html, Text, code, folded, section, table
-from jobs.report.text import count
+from perceptron_jobs.report.content import RunContent
+from perceptron_jobs.report.elements import Html, Text, code, folded, section, table
+from perceptron_jobs.report.text import count
 
 CLASSES_IN_MATRIX = 20
 

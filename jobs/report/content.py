@@ -5,16 +5,16 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from jobs.feature_names import find_names, prepared_of
-from jobs.prepared import Prepared
-from jobs.run_dir import RunDir
-from jobs.storage import absolute, base_name
-from jobs.tagging import python_file
 from perceptron_core.corpus import CLASSIFICATION, FORMATS
 from perceptron_core.errors import UserError
-from perceptron_core.model import Model
-from perceptron_core.rows import select
 from perceptron_core.task import Task
+from perceptron_core.weights.model_file import Model
+from perceptron_core.weights.rows import select
+from perceptron_jobs.corpora.prepared import Prepared
+from perceptron_jobs.models.apply import python_file
+from perceptron_jobs.models.feature_names import find_names, prepared_of
+from perceptron_jobs.storage import absolute, base_name
+from perceptron_jobs.training.run_dir import RunDir
 
 LABELS = 24  # those with the most weights; `inspect` shows any of a tagset of hundreds
 FEATURES = 8  # of each label

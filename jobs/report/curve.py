@@ -6,8 +6,8 @@ was given, `dev`: {"name": "F1", "averaged": 0.893, "last": 0.88}. `errors` is N
 
 from typing import Any, Optional
 
-from jobs.report.charts import HEIGHT, LEFT, WIDTH, Line, line_chart, svg, text
-from jobs.report.text import PERCENT, SCORE
+from perceptron_jobs.report.charts import HEIGHT, LEFT, WIDTH, Line, line_chart, svg, text
+from perceptron_jobs.report.text import PERCENT, SCORE
 
 Epoch = dict[str, Any]
 

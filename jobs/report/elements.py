@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Union
 
-from jobs.report.charts import MARKS, Drawing, Line, Part, svg
-from jobs.report.text import escape
+from perceptron_jobs.report.charts import MARKS, Drawing, Line, Part, svg
+from perceptron_jobs.report.text import escape
 
 
 class Html(str):

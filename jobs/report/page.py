@@ -4,13 +4,13 @@ import pkgutil
 from collections.abc import Sequence
 from typing import Optional
 
-from jobs.report.charts import Line, line_chart
-from jobs.report.content import RunContent
-from jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line, error_rate
-from jobs.report.elements import Html, Text, element, figure, folded, joined, section, shown, table
-from jobs.report.sections import quantity, run_sections
-from jobs.report.settings import settings
-from jobs.report.text import (
+from perceptron_jobs.report.charts import Line, line_chart
+from perceptron_jobs.report.content import RunContent
+from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line, error_rate
+from perceptron_jobs.report.elements import Html, Text, element, figure, folded, joined, section, shown, table
+from perceptron_jobs.report.sections import quantity, run_sections
+from perceptron_jobs.report.settings import settings
+from perceptron_jobs.report.text import (
     BYTES,
     COUNT,
     PERCENT,

@@ -3,14 +3,13 @@
 from statistics import median
 from typing import Any, Optional
 
-from jobs.phases import PHASES
-from jobs.report.charts import Dot, Line, Part, dot_chart, line_chart, stacked_bars
-from jobs.report.classes import classes
-from jobs.report.content import RunContent
-from jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line, error_rate
-from jobs.report.elements import Html, bar, code, data, element, figure, folded, joined, section, table
-from jobs.report.settings import configuration
-from jobs.report.text import (
+from perceptron_jobs.report.charts import Dot, Line, Part, dot_chart, line_chart, stacked_bars
+from perceptron_jobs.report.classes import classes
+from perceptron_jobs.report.content import RunContent
+from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line, error_rate
+from perceptron_jobs.report.elements import Html, bar, code, data, element, figure, folded, joined, section, table
+from perceptron_jobs.report.settings import configuration
+from perceptron_jobs.report.text import (
     BYTES,
     COUNT,
     PERCENT,
@@ -24,6 +23,7 @@ from jobs.report.text import (
     percent,
     seconds,
 )
+from perceptron_jobs.training.phases import PHASES
 
 SHARDS_IN_TABLE = 10
 LABELS_AT_ONCE = 6

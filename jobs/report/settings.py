@@ -3,9 +3,9 @@
 import hashlib
 from typing import Any
 
-from jobs.report.content import RunContent
-from jobs.report.elements import Html, code, joined, pairs, section, table
-from jobs.report.text import count
+from perceptron_jobs.report.content import RunContent
+from perceptron_jobs.report.elements import Html, code, joined, pairs, section, table
+from perceptron_jobs.report.text import count
 
 
 def configuration(run: RunContent) -> Html:

@@ -3,9 +3,9 @@
 import io
 from urllib.parse import urlsplit
 
-from jobs.storage.base import Storage, absolute, base_name, is_remote, join, parent
-from jobs.storage.local import LocalStorage
 from perceptron_core.errors import UserError
+from perceptron_jobs.storage.base import Storage, absolute, base_name, is_remote, join, parent
+from perceptron_jobs.storage.local import LocalStorage
 
 __all__ = ["Storage", "absolute", "base_name", "is_remote", "join", "open_file", "parent", "storage_of"]
 
@@ -20,11 +20,11 @@ def storage_of(path: str) -> Storage:
         if parts.scheme == "file":
             _known[place] = LocalStorage()
         elif parts.scheme == "hdfs":
-            from jobs.storage.webhdfs import WebHdfsStorage  # only now: it loads `requests`
+            from perceptron_jobs.storage.webhdfs import WebHdfsStorage  # only now: it loads `requests`
 
             _known[place] = WebHdfsStorage(parts.netloc)
         elif parts.scheme == "s3":
-            from jobs.storage.s3 import S3Storage  # only now: it loads boto3, which not everybody has
+            from perceptron_jobs.storage.s3 import S3Storage  # only now: it loads boto3, which not everybody has
 
             _known[place] = S3Storage(parts.netloc)
         else:

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Optional
 from hdfs.util import HdfsError
 from mrjob.fs.hadoop import HadoopFilesystem
 
-from jobs.storage.hdfs_verbs import HdfsVerbs, Status
+from perceptron_jobs.storage.hdfs_verbs import HdfsVerbs, Status
 
 GLOB = re.compile(r"([\\*?\[\]{}])")  # what `hadoop fs` would take for a pattern
 # What the shell says where WebHDFS would name an exception.

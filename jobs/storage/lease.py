@@ -17,9 +17,9 @@ from typing import Any
 
 from hdfs.util import HdfsError
 
-from jobs.storage.base import IN_USE, TAKEN_OVER, NotOurs
-from jobs.storage.patience import patiently
 from perceptron_core.errors import UserError
+from perceptron_jobs.storage.base import IN_USE, TAKEN_OVER, NotOurs
+from perceptron_jobs.storage.patience import patiently
 
 
 class Lease:

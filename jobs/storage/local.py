@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
 
-from jobs.storage.base import IN_USE, NotOurs, Storage
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError, UserError
+from perceptron_jobs.storage.base import IN_USE, NotOurs, Storage
 
 
 class LocalStorage(Storage):

@@ -20,9 +20,9 @@ from typing import Any, Callable, Optional
 
 from hdfs.util import HdfsError
 
-from jobs.storage.base import Storage, base_name, join, parent
-from jobs.storage.lease import Lease
 from perceptron_core.errors import InputError, UserError
+from perceptron_jobs.storage.base import Storage, base_name, join, parent
+from perceptron_jobs.storage.lease import Lease
 
 try:
     import boto3

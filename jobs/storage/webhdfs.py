@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from hdfs.util import HdfsError
 from urllib3.exceptions import HTTPError
 
-from jobs.storage.base import Storage
-from jobs.storage.hdfs_verbs import HdfsVerbs, Status, hidden
-from jobs.storage.lease import Lease
-from jobs.storage.namenodes import connect
-from jobs.storage.webhdfs_client import WebHdfs
 from perceptron_core.errors import InputError, UserError
+from perceptron_jobs.storage.base import Storage
+from perceptron_jobs.storage.hdfs_verbs import HdfsVerbs, Status, hidden
+from perceptron_jobs.storage.lease import Lease
+from perceptron_jobs.storage.namenodes import connect
+from perceptron_jobs.storage.webhdfs_client import WebHdfs
 
 log = logging.getLogger("perceptron")
 
@@ -34,7 +34,7 @@ def reach(host: str) -> HdfsVerbs:
             return web
     except UserError as error:
         refused = error
-    from jobs.storage.hadoop_command import HadoopCommand, find_hadoop  # only now: few need it
+    from perceptron_jobs.storage.hadoop_command import HadoopCommand, find_hadoop  # only now: few need it
 
     found = find_hadoop()
     command = HadoopCommand(found, host) if found else None

@@ -9,8 +9,8 @@ from hdfs import Client
 from hdfs.util import HdfsError
 from requests.exceptions import RequestException
 
-from jobs.storage.hdfs_verbs import HdfsVerbs, Status, hidden
-from jobs.storage.patience import patiently
+from perceptron_jobs.storage.hdfs_verbs import HdfsVerbs, Status, hidden
+from perceptron_jobs.storage.patience import patiently
 
 INSTEAD = "where WebHDFS is closed, a `hadoop` command on the PATH serves instead"
 

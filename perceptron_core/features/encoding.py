@@ -12,11 +12,11 @@ from typing import Callable, NamedTuple, Optional
 
 import numpy as np
 
+from perceptron_core.arrays import GrowingArray
 from perceptron_core.corpus import Sentence
 from perceptron_core.features.attributes import Attribute
 from perceptron_core.features.feature_set import EXTRACTOR_SEED, FeatureSet, Program
 from perceptron_core.features.user_code import Extractor
-from perceptron_core.growing import GrowingArray
 from perceptron_core.hashing import mix_array
 from perceptron_core.kernels import ALL_ONE, compose_keys, hash_strings, pool_keys
 

@@ -36,7 +36,6 @@ compose_keys = kernel.compose_keys
 pool_keys = kernel.pool_keys
 KeyTable = kernel.KeyTable
 WeightRows = kernel.WeightRows
-SequenceKernel = kernel.SequenceKernel
 unite_two = kernel.unite_two
 add_step = kernel.add_step
 replace_weights = kernel.replace_weights

@@ -17,7 +17,7 @@ from bench import CONFIGS, Bench, Row, history
 from corpora import grown, read, write
 from results import Detail, Outcome, number
 
-from jobs.experiment.clock import epoch_seconds, inputs, mixing_seconds
+from perceptron_jobs.experiment.clock import epoch_seconds, inputs, mixing_seconds
 
 TASK = CONFIGS / "pos.yaml"
 SHARDS = (1, 25, 50)

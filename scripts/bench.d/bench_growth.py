@@ -19,7 +19,7 @@ from corpora import grown, read, write
 from measure import Measurement, measure
 from results import Detail, Outcome, number
 
-from jobs import train_epoch
+from perceptron_jobs.mr import train_epoch
 
 SIZES = (1, 2, 4, 8, 16)
 SENTENCES = 5000  # of a shard

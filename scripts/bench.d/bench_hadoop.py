@@ -21,8 +21,8 @@ from measure import Measurement, measure
 from problems import Missing
 from results import Detail, Outcome
 
-from jobs.phases import PHASES
-from jobs.run_dir import RunDir
+from perceptron_jobs.training.phases import PHASES
+from perceptron_jobs.training.run_dir import RunDir
 
 SHARDS, REDUCERS = 4, 1
 AT_LEAST = 5  # of each, whatever --repeats says: a single job's time says little

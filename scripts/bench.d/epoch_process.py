@@ -12,10 +12,10 @@ import time
 
 from shard_loop import fresh_weights, load, one_epoch
 
-from jobs.prepared import read_prepared
-from perceptron_core.sequence_model import SequenceModel
 from perceptron_core.settings import Settings
+from perceptron_core.structures.sequence.model import SequenceModel
 from perceptron_core.task import read_task
+from perceptron_jobs.corpora.prepared import read_prepared
 
 
 def main(folder: str, task_path: str, epochs: str, learner: str = "perceptron") -> None:

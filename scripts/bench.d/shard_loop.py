@@ -4,11 +4,11 @@ import gzip
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Union
 
-from perceptron_core.epoch import Resident, ShardEpoch
-from perceptron_core.mixing import ShardStep, apply, mix
-from perceptron_core.rows import Rows, empty
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
+from perceptron_core.training.epoch import Resident, ShardEpoch
+from perceptron_core.training.mixing import ShardStep, apply, mix
+from perceptron_core.weights.rows import Rows, empty
 from perceptron_core.wire import decode_line
 
 

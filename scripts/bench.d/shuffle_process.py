@@ -13,13 +13,13 @@ import sys
 import numpy as np
 from shard_loop import fresh_weights, load, one_epoch
 
-from jobs.prepared import read_prepared
-from perceptron_core.epoch import ShardEpoch
-from perceptron_core.rows import Rows, drop_zeros, find_keys, select, spread, to_record, unite
-from perceptron_core.sequence_model import pair_keys, transition_keys
 from perceptron_core.settings import Settings
+from perceptron_core.structures.sequence.model import pair_keys, transition_keys
 from perceptron_core.task import read_task
+from perceptron_core.training.epoch import ShardEpoch
+from perceptron_core.weights.rows import Rows, drop_zeros, find_keys, select, spread, to_record, unite
 from perceptron_core.wire import encode_line
+from perceptron_jobs.corpora.prepared import read_prepared
 
 
 def main(folder: str, task_path: str, epochs: str, mixing: str) -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from jobs.train_epoch import MRTrainEpoch
-from perceptron_core.epoch import EpochStats
-from perceptron_core.rows import Rows
+from perceptron_core.training.epoch import EpochStats
+from perceptron_core.weights.rows import Rows
+from perceptron_jobs.mr.train_epoch import MRTrainEpoch
 
 
 class _ReadyStep:

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 from wire_job import MRWire
 
-from jobs.runners import Cluster, run_job
-from jobs.train_epoch import REDUCER
-from perceptron_core.model import Model, write_model
-from perceptron_core.rows import concatenate, empty, from_record
 from perceptron_core.settings import Settings
 from perceptron_core.task import read_task
+from perceptron_core.weights.model_file import Model, write_model
+from perceptron_core.weights.rows import concatenate, empty, from_record
 from perceptron_core.wire import encode_line
+from perceptron_jobs.engines.runners import Cluster, run_job
+from perceptron_jobs.mr.train_epoch import REDUCER
 
 SHARDS = 2
 LABELS = 23

@@ -23,7 +23,7 @@ import pytest
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.emr.models import emr_backends
 
-from jobs.storage.s3 import connect_by
+from perceptron_jobs.storage.s3 import connect_by
 
 REGION = "us-east-1"
 KEYS = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": REGION}

@@ -8,7 +8,7 @@ from typing import Any, Callable
 import pytest
 from botocore.validate import ParamValidator
 
-from jobs.emr import EmrRunner, configured
+from perceptron_jobs.engines.emr import EmrRunner, configured
 
 pytestmark = pytest.mark.filterwarnings("ignore:Boto3 will no longer support Python")  # of 3.9
 

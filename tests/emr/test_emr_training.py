@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 import pytest
 
-from jobs.storage import storage_of
+from perceptron_jobs.storage import storage_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Boto3 will no longer support Python")  # of 3.9
 
@@ -84,7 +84,17 @@ def test_a_killed_driver_leaves_its_last_epoch_to_go_on_from(
     world: Any, training: tuple[object, ...], train_on_emr: Callable[..., Any], inline: Path
 ) -> None:
     master, terminal = os.openpty()
-    command = [sys.executable, "-m", "jobs.cli.main", "train", *map(str, training), "-r", "emr", "-c", str(world.conf)]
+    command = [
+        sys.executable,
+        "-m",
+        "perceptron_jobs.cli.main",
+        "train",
+        *map(str, training),
+        "-r",
+        "emr",
+        "-c",
+        str(world.conf),
+    ]
     driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=terminal)
     os.close(terminal)
     shown = bytearray()

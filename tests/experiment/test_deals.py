@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobs.experiment import deals
-from jobs.experiment.cell import Cell, Corpus
-from jobs.experiment.corpora import prepare_dealt
-from perceptron_core.dealing import deal
+from perceptron_core.shards.dealing import deal
 from perceptron_core.task import read_task
+from perceptron_jobs.experiment import deals
+from perceptron_jobs.experiment.cell import Cell, Corpus
+from perceptron_jobs.experiment.corpora import prepare_dealt
 
 
 def cell_of(corpus: Path, deal_name: str, shards: int) -> Cell:

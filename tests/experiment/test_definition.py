@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli.options import READY_EXPERIMENTS
-from jobs.experiment.definition import find_experiment, read_experiment
 from perceptron_core.errors import InputError
+from perceptron_jobs.cli.options import READY_EXPERIMENTS
+from perceptron_jobs.experiment.definition import find_experiment, read_experiment
 
 BAD = {
     "an unknown key": ({"titel": "x"}, "the experiment: `titel` is not known; there are title, source"),
@@ -117,7 +117,7 @@ def test_the_ready_experiments_are_installed_with_the_package():
     top = Path(__file__).resolve().parent.parent.parent
     setup = configparser.ConfigParser()
     assert setup.read(top / "setup.cfg")
-    patterns = setup["options.package_data"]["jobs.configs"].split(", ")
+    patterns = setup["options.package_data"]["perceptron_jobs.configs"].split(", ")
     packed = {path.name: path for pattern in patterns for path in (top / "configs").glob(pattern)}
     for name in READY_EXPERIMENTS:
         found = Path(find_experiment(name))  # in the tree, or where the package was installed

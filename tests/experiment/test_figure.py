@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from jobs.experiment import png
-from jobs.experiment.chart import LINE, REFERENCE, Chart, Panel, inner_ticks, log_ticks, ticks
+from perceptron_jobs.experiment import png
+from perceptron_jobs.experiment.chart import LINE, REFERENCE, Chart, Panel, inner_ticks, log_ticks, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from jobs.experiment.grid import run_commands
+from perceptron_jobs.experiment.grid import run_commands
 
 
 def test_every_training_of_the_grid_is_an_ordinary_run(done, must):
@@ -60,7 +60,15 @@ def test_experiments_may_share_their_runs(done, write, corpus, must, contents):
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_grid_goes_on_and_ends_the_same(how, done, corpus, must, tmp_path, learned):
-    command = [sys.executable, "-m", "jobs.cli.main", "experiment", str(corpus / "grid.yaml"), "--data", str(corpus)]
+    command = [
+        sys.executable,
+        "-m",
+        "perceptron_jobs.cli.main",
+        "experiment",
+        str(corpus / "grid.yaml"),
+        "--data",
+        str(corpus),
+    ]
     with subprocess.Popen(
         [*command, "--output", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
     ) as process:
@@ -129,7 +137,7 @@ def test_a_limit_takes_sentences_from_the_whole_corpus_and_full_lifts_it(write, 
 
 def test_packages_of_the_current_folder_do_not_stand_in_for_the_installed_ones(tmp_path, monkeypatch):
     """As in a source tree, whose packages lack the compiled kernel."""
-    for name in ("jobs", "perceptron_core"):
+    for name in ("perceptron_jobs", "perceptron_core"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise SystemExit('the wrong package')\n")
     monkeypatch.chdir(tmp_path)

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from jobs.experiment.makers import MAKERS
 from perceptron_core.errors import InputError
+from perceptron_jobs.experiment.makers import MAKERS
 
 TREEBANK = """# newdoc id = weblog-one
 # sent_id = weblog-one-0001

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from jobs.experiment import model_size
-from jobs.experiment.cell import Cell, Corpus
-from jobs.experiment.clock import inputs, seconds_until
-from jobs.experiment.results import MEASURES, Result, baseline_of, mean_over_seeds
+from perceptron_jobs.experiment import model_size
+from perceptron_jobs.experiment.cell import Cell, Corpus
+from perceptron_jobs.experiment.clock import inputs, seconds_until
+from perceptron_jobs.experiment.results import MEASURES, Result, baseline_of, mean_over_seeds
 
 
 def epoch(number: int, seconds: Sequence[float], averaged: float, last: float = 0.5, errors: int = 9) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from itertools import permutations, product
 
 import pytest
 
-from jobs.experiment.cell import Cell, Corpus
-from jobs.experiment.results import Result, mean_over_seeds
-from jobs.experiment.team import Decoding, Team, in_order, longest_first, make_team
+from perceptron_jobs.experiment.cell import Cell, Corpus
+from perceptron_jobs.experiment.results import Result, mean_over_seeds
+from perceptron_jobs.experiment.team import Decoding, Team, in_order, longest_first, make_team
 
 SVG = "{http://www.w3.org/2000/svg}"
 

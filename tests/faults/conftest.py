@@ -21,8 +21,8 @@ from typing import Any, Callable, NamedTuple, Optional
 
 import pytest
 
-from jobs.hadoop import tag_of
-from jobs.storage import join, storage_of
+from perceptron_jobs.engines.hadoop import tag_of
+from perceptron_jobs.storage import join, storage_of
 
 OPTIONS = ("--shards", "4", "--mixing", "errors", "--stop-threshold", "0")
 PATIENCE = 300.0  # seconds until something that never happens fails a test
@@ -31,9 +31,9 @@ LEASE = 5.0  # seconds, not a minute: what a killed driver keeps the next one wa
 # Interrupts are switched off in it, as in all that a script starts in the background.
 PROGRAM = f"""
 import os, signal, sys
-from jobs.cli.main import main
-from jobs.cli.terminal import Terminal
-from jobs.storage.lease import Lease
+from perceptron_jobs.cli.main import main
+from perceptron_jobs.cli.terminal import Terminal
+from perceptron_jobs.storage.lease import Lease
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 Lease.SECONDS = {LEASE}
 show = Terminal.epoch

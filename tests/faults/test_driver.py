@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from jobs.storage import storage_of
+from perceptron_jobs.storage import storage_of
 
 pytestmark = [pytest.mark.hadoop, pytest.mark.faults]
 

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from jobs.storage import storage_of
+from perceptron_jobs.storage import storage_of
 
 pytestmark = [
     pytest.mark.faults,
@@ -22,10 +22,10 @@ AT_ONCE = 5
 KILLED_AT_EACH_CHANGE = """
 import os, signal, sys
 from hdfs import InsecureClient
-import jobs.cli.commands, jobs.driver, jobs.storage.webhdfs
-from jobs.cli.main import main
-from jobs.storage import is_remote, storage_of
-from jobs.storage.lease import Lease
+import perceptron_jobs.cli.commands, perceptron_jobs.training.driver, perceptron_jobs.storage.webhdfs
+from perceptron_jobs.cli.main import main
+from perceptron_jobs.storage import is_remote, storage_of
+from perceptron_jobs.storage.lease import Lease
 
 os.fsync = lambda descriptor: None  # a kill, unlike a power cut, loses nothing that was written
 Lease.SECONDS = 3600.0  # so that it is never renewed: the changes are to be the same ones each time

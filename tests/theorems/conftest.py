@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from perceptron_core.dealing import deal
+from perceptron_core.shards.dealing import deal
 
 SEED = 1  # of the dealing; the command line's default
 # (seed, most tokens of a sentence, labels) of sets with bounds from 10 to 60, found by trying some hundred seeds: under

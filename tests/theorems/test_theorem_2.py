@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_core.mixing import CERTAIN, MIXINGS
+from perceptron_core.training.mixing import CERTAIN, MIXINGS
 
 FIRST = {"110": "0", "001": "1"}  # the paper's x_{1,1} and x_{1,2}
 SECOND = {"011": "0", "100": "1"}  # x_{2,1} and x_{2,2}

@@ -4,16 +4,14 @@ Its numbers are the compiled kernel's, bit for bit: float32 weights and scores, 
 float64 for steps, margins and averages; ties to the lowest label.
 """
 
+from perceptron_core.kernels.reference.bank import ALL_ONE, WeightRows
 from perceptron_core.kernels.reference.keys import KeyTable, compose_at, compose_keys, hash_strings, pool_keys
 from perceptron_core.kernels.reference.lines import escape_line_ends, restore_line_ends
 from perceptron_core.kernels.reference.merge import add_averages, add_step, replace_weights, unite_two
-from perceptron_core.kernels.reference.sequence import SequenceKernel
-from perceptron_core.kernels.reference.weights import ALL_ONE, WeightRows
 
 __all__ = [
     "ALL_ONE",
     "KeyTable",
-    "SequenceKernel",
     "WeightRows",
     "add_averages",
     "add_step",

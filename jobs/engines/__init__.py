@@ -1,0 +1,1 @@
+"""Where jobs run: mrjob's inline and local runners, Hadoop, EMR."""

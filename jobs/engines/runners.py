@@ -1,0 +1,264 @@
+"""Running a job from the driver, on any of mrjob's runners, with its progress and with users' errors raised here."""
+
+import logging
+import os
+import re
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from multiprocessing.pool import Pool
+from typing import Any, Callable, NamedTuple, Optional
+
+from mrjob.conf import load_opts_from_mrjob_conf
+from mrjob.inline import InlineMRJobRunner
+from mrjob.job import MRJob
+from mrjob.local import LocalMRJobRunner, _pickle_safe
+from mrjob.step import StepFailedException
+from mrjob.util import save_cwd, save_sys_path, save_sys_std, to_lines
+from yaml import YAMLError
+
+from perceptron_core.corpus import Piece
+from perceptron_core.errors import InputError, UserError
+from perceptron_core.wire import decode_line, encode_line
+from perceptron_jobs.engines.errors import JobFailed
+from perceptron_jobs.mr.protocol import ERROR, ERRORS_COUNTER
+from perceptron_jobs.storage import absolute, base_name, is_remote, open_file, storage_of
+
+RUNNERS = ("inline", "local", "hadoop", "emr")
+TAGS = "mapreduce.job.tags="
+
+# (tasks done, tasks in all), or hundredths of a job on a cluster; on EMR, which tells no more, and its state
+TasksDone = Callable[..., None]
+
+
+def _ignore(done: int, total: int, state: str = "") -> None:
+    pass
+
+
+class Cluster(NamedTuple):
+    """Where jobs run, and how."""
+
+    runner: str = "inline"
+    conf: Optional[str] = None  # an mrjob configuration file
+    reducers: Optional[int] = None
+    properties: tuple[str, ...] = ()  # name=value, for Hadoop: memory, time-outs, queue, priority …
+    emr: Optional[Any] = None  # the EMR cluster for all jobs, if they run there
+    tag: Optional[str] = None  # marks the jobs on Hadoop, so that a later driver can find them
+    cluster_id: Optional[str] = None  # of an EMR cluster that is there already
+    progress: TasksDone = _ignore  # hears how far a job is
+
+    @contextmanager
+    def opened(self) -> Iterator["Cluster"]:
+        """Itself, checked; a cluster of EMR that starts for its jobs ends with the block."""
+        checked = self.check()
+        with checked.emr or nullcontext():
+            yield checked
+
+    def check(self) -> "Cluster":
+        """Itself, or a UserError if mrjob could not read its configuration; for EMR, with a cluster for all jobs."""
+        try:
+            if self.conf:
+                load_opts_from_mrjob_conf(self.runner, self.conf)
+        except (OSError, YAMLError) as error:
+            problem = getattr(error, "strerror", None) or " ".join(str(error).split())
+            raise InputError(f"is no mrjob configuration: {problem}; check the file given by -c", self.conf) from error
+        if self.runner != "emr":
+            if self.cluster_id:
+                raise UserError("--cluster-id names a cluster of Amazon EMR; add -r emr, or leave it out")
+            return self
+        from perceptron_jobs.engines.emr import EmrCluster, connect_storage  # only now: it loads boto3
+
+        connect_storage(self.conf)
+        return self._replace(emr=EmrCluster(self.conf, self.cluster_id))
+
+    def of_run(self, run_dir: str) -> "Cluster":
+        """The same, with all its jobs marked as those of a run directory."""
+        if self.runner != "hadoop":
+            return self
+        from perceptron_jobs.engines.hadoop import tag_of
+
+        return self._replace(tag=tag_of(run_dir))
+
+    def end_jobs(self) -> list[str]:
+        """End jobs that are marked as ours and still run, because their driver was killed; their names."""
+        if self.tag is None:
+            return []
+        from perceptron_jobs.engines.hadoop import end_jobs
+
+        return end_jobs(self.tag, self.conf)
+
+    def file(self, path: str) -> str:
+        """A file as the jobs take it: by its path, or where they run on this machine a local copy of it."""
+        return storage_of(path).fetch(absolute(path)) if self.runner in ("inline", "local") else absolute(path)
+
+    def reachable(self, path: str) -> str:
+        """A path that the tasks can read: on a cluster, a local file is first copied there, once for its content."""
+        if self.runner in ("inline", "local") or is_remote(path):
+            return path
+        from perceptron_jobs.engines.hadoop import home_folder, put_once
+
+        if self.runner == "emr":
+            from perceptron_jobs.engines.emr import uploads
+
+            folder = uploads(self.conf)
+        else:
+            folder = f"{home_folder()}/uploads"
+        name = f"{storage_of(path).identity(path)['sha256'][:16]}-{base_name(path)}"
+
+        def content() -> bytes:
+            with open_file(path) as file:
+                return file.read()
+
+        return put_once(folder, name, content)
+
+    def arguments(self) -> list[str]:
+        arguments = ["-r", self.runner, "--cleanup-on-failure", "LOCAL_TMP"]  # also when the user interrupts
+        if self.runner == "local":
+            # Tasks find mrjob where this process does; else it packs itself up for each job and leaves locks in /tmp.
+            arguments.append("--no-bootstrap-mrjob")
+        if self.runner == "hadoop":
+            arguments += self._hadoop_arguments()
+        if self.emr:
+            arguments += ["--cluster-id", self.emr.id()]
+        if self.conf:
+            arguments += ["-c", os.path.abspath(self.conf)]
+        if self.reducers:
+            arguments += ["-D", f"mapreduce.job.reduces={self.reducers}"]
+        for setting in self.properties:
+            arguments += ["-D", setting]
+        if self.tag:
+            from perceptron_jobs.engines.hadoop import scratch_folder
+
+            given = [setting.partition("=")[2] for setting in self.properties if setting.startswith(TAGS)]
+            arguments += ["-D", f"{TAGS}{','.join([self.tag, *given])}"]
+            arguments += ["--hadoop-tmp-dir", scratch_folder(self.tag)]
+        return arguments
+
+    def _hadoop_arguments(self) -> list[str]:
+        """The product travels as one archive, and nodes need a Python of this minor version and nothing else; unless
+        the configuration names by `python_bin` an environment that they have already."""
+        from perceptron_jobs.engines.environment import environment_name, pack_environment, start_command
+        from perceptron_jobs.engines.hadoop import home_folder, put_once
+
+        arguments = ["--no-bootstrap-mrjob", "--no-check-input-paths"]
+        if any(opts.get("python_bin") for _, opts in load_opts_from_mrjob_conf("hadoop", self.conf)):
+            return arguments
+        archive = put_once(home_folder(), environment_name(), pack_environment)
+        python = os.environ.get("PERCEPTRON_NODE_PYTHON", f"python{sys.version_info[0]}.{sys.version_info[1]}")
+        arguments += ["--archives", f"{archive}#env", "--cmdenv", "PYTHONPATH=env"]
+        return [*arguments, "--python-bin", python, "--task-python-bin", start_command(python)]
+
+
+class _Inline(InlineMRJobRunner):
+    """mrjob's inline runner, saying how many tasks are done; its tasks have no environment variables of their own,
+    whose setting and resetting would take longer than a small shard's epoch."""
+
+    tasks_done: TasksDone = staticmethod(_ignore)
+
+    def _run_multiple(self, funcs: Any, num_processes: Optional[int] = None) -> None:
+        tasks = list(funcs)
+        for number, task in enumerate(tasks, start=1):
+            task()
+            self.tasks_done(number, len(tasks))
+
+    def _num_reducers(self, step_num: int) -> int:
+        """As many as were asked for, which mrjob does not look up: what each of them takes is worth knowing."""
+        asked = self._jobconf_for_step(step_num).get("mapreduce.job.reduces")
+        return int(asked) if asked else super()._num_reducers(step_num)
+
+    def _cleanup_local_tmp(self) -> None:
+        """Behind the back of the next job: some file systems take milliseconds for each of a job's dozen folders."""
+        threading.Thread(target=super()._cleanup_local_tmp).start()  # which Python waits for before it ends
+
+    def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
+        def invoke(stdin: Any, stdout: Any, stderr: Any, folder: str, env: dict[str, str]) -> None:
+            with save_cwd(), save_sys_path(), save_sys_std():
+                os.chdir(folder)
+                sys.path = [folder, *sys.path]
+                sys.stdin, sys.stdout, sys.stderr = stdin, stdout, stderr
+                self._mrjob_cls(self._args_for_task(step_num, task_type)).execute()
+
+        return invoke
+
+
+class _Local(LocalMRJobRunner):
+    """mrjob's local runner (a process a task, as many at a time as there are cores), saying how many are done."""
+
+    tasks_done: TasksDone = staticmethod(_ignore)
+
+    def _run_multiple(self, funcs: Any, num_processes: Optional[int] = None) -> None:
+        tasks = list(funcs)
+        with Pool(processes=self._opts["num_cores"]) as pool:  # leaving it ends the other tasks if one fails
+            results = [pool.apply_async(_pickle_safe, (task,)) for task in tasks]
+            for number, result in enumerate(results, start=1):
+                result.get()
+                self.tasks_done(number, len(tasks))
+
+
+def _runner_class(name: str, tasks_done: TasksDone) -> type:
+    """The runner, telling `tasks_done` how far it is; on a cluster, in hundredths of the maps."""
+    if name == "emr":
+        from perceptron_jobs.engines.emr import EmrRunner
+
+        def on_state(runner: EmrRunner, state: str) -> None:
+            tasks_done(0, 100, state)
+
+        return type("Runner", (EmrRunner,), {"on_state": on_state})
+    if name == "hadoop":
+        from perceptron_jobs.engines.hadoop import HadoopRunner  # only now: it loads `requests`
+
+        def on_progress(runner: HadoopRunner, maps: int, reduces: int) -> None:
+            tasks_done((maps + reduces) // 2, 100, f"map {maps} %, reduce {reduces} %")
+
+        return type("Runner", (HadoopRunner,), {"on_progress": on_progress})
+    return type("Runner", ({"inline": _Inline, "local": _Local}[name],), {"tasks_done": staticmethod(tasks_done)})
+
+
+def job_lines(
+    job_class: type[MRJob],
+    cluster: Cluster,
+    arguments: Sequence[str],
+    inputs: Sequence[str],
+    leave_output: bool = False,
+) -> list[bytes]:
+    """Run the job and return its output lines; a user's error that a task found is raised here.
+
+    With `leave_output` the output stays where it is, unless the tasks have counted such errors.
+    """
+    logging.getLogger("mrjob").setLevel(logging.ERROR)  # it warns of every configuration file that is not there
+    job = job_class([*cluster.arguments(), *arguments, *inputs])
+    runner_class = _runner_class(cluster.runner, cluster.progress)
+    job._runner_class = lambda: runner_class
+    with job.make_runner() as runner:
+        try:
+            runner.run()
+        except StepFailedException as error:
+            reason = re.sub(r"Command '.*'", "the command", str(error), flags=re.DOTALL)  # half a page of arguments
+            raise JobFailed(f"{job_class.__name__} failed; what the failing task said is above ({reason})") from error
+        group, name = ERRORS_COUNTER
+        if leave_output and not any(counters.get(group, {}).get(name) for counters in runner.counters()):
+            return []
+        lines = [line.rstrip(b"\n") for line in to_lines(runner.cat_output())]
+    errors = [decode_line(line)[1] for line in lines if line.startswith(ERROR.encode() + b"\t")]
+    if errors:
+        raise UserError(min(errors, key=lambda error: error["order"])["message"])
+    return lines
+
+
+def run_job(
+    job_class: type[MRJob], cluster: Cluster, arguments: Sequence[str], inputs: Sequence[str]
+) -> Iterator[tuple[str, Any]]:
+    """Run the job and yield its output records."""
+    yield from map(decode_line, job_lines(job_class, cluster, arguments, inputs))
+
+
+@contextmanager
+def listed(pieces: Sequence[Piece]) -> Iterator[str]:
+    """A job's input that lists what to read: a mapper reads its piece itself, because sentences span lines."""
+    with tempfile.NamedTemporaryFile("wb", suffix=".pieces") as manifest:
+        for piece in pieces:
+            manifest.write(encode_line("piece", piece._asdict()) + b"\n")
+        manifest.flush()
+        yield manifest.name

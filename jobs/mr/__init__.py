@@ -1,0 +1,1 @@
+"""The MapReduce jobs: one class in one file each."""

@@ -1,0 +1,51 @@
+"""MRCountFeatures: which features occur on --least tokens of the prepared corpus or more.
+
+    input     header, block …, trailer → the records of one encoded shard (one map task is one shard)
+    mapper    range      → {features of that range with their counts in the shard, or in a part of it}
+    reducer   range      → the keys of the features that are kept, ascending
+
+How the corpus is cut into shards does not change what is kept. Ranges and errors are explained in jobs/mr/shard_job.py.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Optional
+
+from perceptron_core.counting.rare import Counter, add_up, kept_keys, occurrences
+from perceptron_core.shards.records import ShardReader
+from perceptron_core.task import Task
+from perceptron_core.weights.rows import from_record
+from perceptron_jobs.mr.shard_job import Pairs, ShardJob
+
+
+class MRCountFeatures(ShardJob):
+    def add_args(self) -> None:
+        super().add_args()
+        self.add_file_arg("--task", help="the task's record, JSON")
+        self.add_passthru_arg("--least", type=int)
+
+    def begin(self) -> None:
+        with open(self.options.task, encoding="utf-8") as file:
+            self.task = Task(json.load(file))
+        self.reader: Optional[ShardReader] = None
+        self.counter = Counter(self.options.least)
+
+    def take(self, kind: str, record: dict[str, Any]) -> Optional[Pairs]:
+        if self.reader is None:
+            self.reader = ShardReader(self.task.features, self.task.fingerprint, record.get("labels", ()))
+        encoded = self.reader.take(kind, record)
+        full = None if encoded is None else self.counter.add(occurrences(self.reader.keys(encoded)))
+        return None if full is None else self.by_range(full)
+
+    def finish(self) -> Pairs:
+        if self.reader is not None:
+            self.reader.finish()
+        yield from self.by_range(self.counter.finish())
+
+    def combine(self, key: str, records: Iterator[Any]) -> Pairs:
+        counts = add_up([from_record(record["rows"]) for record in records], self.options.least)
+        yield key, kept_keys(counts, self.options.least)
+
+
+if __name__ == "__main__":
+    MRCountFeatures.run()

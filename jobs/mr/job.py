@@ -1,0 +1,39 @@
+"""What our jobs have in common: the protocol, and arguments that are declared once a process."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from mrjob.job import MRJob
+
+from perceptron_jobs.mr.protocol import LineProtocol
+
+
+class Job(MRJob):
+    """An MRJob that declares its own arguments in `add_args`, not in `configure_args`.
+
+    mrjob declares its 111 options again for every job and, inline, for every task, which takes longer than mixing an
+    epoch's weights; here a class keeps its parser.
+    """
+
+    INPUT_PROTOCOL = INTERNAL_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
+
+    _declared: dict[type, tuple[Any, set[str], set[str]]] = {}
+
+    def add_args(self) -> None:
+        """Declare the job's own arguments."""
+
+    def configure_args(self) -> None:
+        if type(self) not in self._declared:
+            super().configure_args()
+            self.add_args()
+            self._declared[type(self)] = self.arg_parser, self._passthru_arg_dests, self._file_arg_dests
+        self.arg_parser, self._passthru_arg_dests, self._file_arg_dests = self._declared[type(self)]
+
+    def _non_option_kwargs(self) -> dict[str, Any]:
+        """mrjob declares all options once more to see which were given; it wants to know about our own alone."""
+        whole, own = self.arg_parser, self._passthru_arg_dests | self._file_arg_dests
+        self.arg_parser = SimpleNamespace(_actions=[action for action in whole._actions if action.dest in own])
+        try:
+            return super()._non_option_kwargs()
+        finally:
+            self.arg_parser = whole

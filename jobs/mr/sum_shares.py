@@ -1,0 +1,81 @@
+"""MRSumShares: one pass of a learner that counts, see perceptron_core/counting/sums.py.
+
+    input     header, block …, trailer → the records of one encoded shard (one map task is one shard)
+    mapper    range      → {shard, its counts, the instances of each label, and the sums of that range}
+    reducer   range      → {the sums over all shards, the instances of each label, the shards' counts and times}
+              "reducer"  → {bytes that this reducer read, its times}
+
+For Rocchio's vectors the inverse document frequencies, which a job of this kind has counted before, come through the
+distributed cache. Ranges and errors are explained in jobs/mr/shard_job.py.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from perceptron_core.counting.one_pass import DocumentFrequencies, NaiveBayes, Rocchio
+from perceptron_core.counting.rare import read_kept
+from perceptron_core.counting.sums import ShardSums, Summand
+from perceptron_core.shards.records import ShardReader
+from perceptron_core.task import Task
+from perceptron_core.training.mixing import check_complete
+from perceptron_core.weights.model_file import read_model
+from perceptron_core.weights.rows import add_up, from_record, to_record
+from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+
+COUNTS, FREQUENCIES, VECTORS = "naive-bayes", "document-frequencies", "rocchio"
+
+
+class MRSumShares(ShardJob):
+    def add_args(self) -> None:
+        super().add_args()
+        self.add_file_arg("--config", help="the run's configuration, JSON")
+        self.add_file_arg("--kept", default=None, help="the features that are not too rare, if some are")
+        self.add_file_arg("--idf", default=None, help="inverse document frequencies, for rocchio")
+        self.add_passthru_arg("--what", choices=[COUNTS, FREQUENCIES, VECTORS], help="whose shares are summed")
+
+    def begin(self) -> None:
+        with open(self.options.config, encoding="utf-8") as file:
+            self.config = json.load(file)
+        task = Task(self.config["task"])
+        reader = ShardReader(task.features, task.fingerprint, self.config["labels"])
+        kept = read_kept(self.options.kept) if self.options.kept else None
+        self.sums = ShardSums(reader, self.summand(task), kept)
+
+    def summand(self, task: Task) -> Summand:
+        if self.options.what == COUNTS:
+            return NaiveBayes(task.features.constant_keys())
+        if self.options.what == FREQUENCIES:
+            return DocumentFrequencies()
+        return Rocchio(read_model(self.options.idf).rows)
+
+    def take(self, kind: str, record: dict[str, Any]) -> None:
+        self.sums.take(kind, record)
+
+    def finish(self) -> Pairs:
+        header, sums = self.sums.finish()
+        yield from self.by_range(
+            sums,
+            **place_among(self.config["chosen_shards"], header),
+            origin=f"{self.options.what} of run {self.config['run']}",
+            stats={"examples": header["sentences"], "tokens": header["tokens"]},
+            instances=self.sums.instances,
+            worked=self.worked(),
+        )
+
+    def combine(self, key: str, records: Iterator[Any]) -> Pairs:
+        shards = sorted(records, key=lambda record: record["shard"])
+        check_complete([(shard["shard"], shard["shards"], shard["origin"]) for shard in shards])
+        yield (
+            key,
+            {
+                "rows": to_record(add_up([from_record(shard["rows"]) for shard in shards])),
+                "instances": sum(shard["instances"] for shard in shards),
+                "stats": [shard["stats"] for shard in shards],
+                "worked": [shard["worked"] for shard in shards],
+            },
+        )
+
+
+if __name__ == "__main__":
+    MRSumShares.run()

@@ -1,0 +1,129 @@
+"""MRTrainEpoch: one epoch of iterative parameter mixing.
+
+    input     header, block …, trailer → the records of one encoded shard (one map task is one shard)
+    mapper    range      → {shard, its counts, origin, and the weights of that range which took part in an update}
+    reducer   range      → {the mixed weights and mean steps of the range, the shards' counts and times}
+              "reducer"  → {bytes that this reducer read, its times}
+
+The mixed weights and the run's configuration come through the distributed cache, and for scaled mixing so do the counts
+of MRCountOccurrences. Ranges and errors are explained in jobs/mr/shard_job.py.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, Optional
+
+from perceptron_core.counting.rare import read_kept
+from perceptron_core.counting.shard_counts import FeatureSteps
+from perceptron_core.errors import UserError
+from perceptron_core.settings import Settings
+from perceptron_core.task import Task
+from perceptron_core.training import resident as residency
+from perceptron_core.training.epoch import ShardEpoch
+from perceptron_core.training.mixing import ShardStep, mix
+from perceptron_core.training.rounds import Part
+from perceptron_core.weights.model_file import model_digest, read_model
+from perceptron_core.weights.rows import from_record, to_record
+from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+
+RESIDENT = "resident"  # the record that stands for a shard which this process has in memory
+STATUS_SECONDS = 30  # Hadoop kills a task that says nothing for ten minutes
+
+
+class MRTrainEpoch(ShardJob):
+    def add_args(self) -> None:
+        super().add_args()
+        self.add_file_arg("--config", help="the run's configuration, JSON")
+        self.add_file_arg("--weights", help="the mixed weights, a model file")
+        self.add_file_arg("--kept", default=None, help="the features that are not too rare, if some are")
+        self.add_file_arg("--occurrences", default=None, help="in how many shards features occur, for scaled mixing")
+        self.add_passthru_arg("--epoch", type=int)
+        self.add_passthru_arg("--mixing", help="the strategy of this epoch")
+        self.add_passthru_arg("--round", type=int, default=1, help="which part of every shard to train on")
+        self.add_passthru_arg("--rounds", type=int, default=1, help="of so many")
+        self.add_passthru_arg("--threads", type=int, default=1, help="to decode a minibatch by")
+        self.add_passthru_arg("--keep-shards", action="store_true", help="the driver is this process: see residency")
+
+    def begin(self) -> None:
+        with open(self.options.config, encoding="utf-8") as file:
+            self.config = json.load(file)
+        self.last_status = time.monotonic()
+        self.epoch = ShardEpoch(
+            Task(self.config["task"]),
+            self.config["labels"],
+            Settings.from_record(self.config["settings"]),
+            # a shard's features alone; the reducers verify the file
+            read_model(self.options.weights, whole=False).rows,
+            keep=self.options.keep_shards,
+            progress=residency.report,
+            kept=read_kept(self.options.kept) if self.options.kept else None,
+            threads=self.options.threads,
+            steps=self.feature_steps(),
+            part=Part(self.options.round - 1, self.options.rounds),
+        )
+
+    def feature_steps(self) -> Optional[FeatureSteps]:
+        if self.options.occurrences is None:
+            return None
+        counts = read_model(self.options.occurrences).rows
+        return FeatureSteps(counts.keys, counts.values["shards"], len(self.config["chosen_shards"]))
+
+    def take(self, kind: str, record: dict[str, Any]) -> None:
+        try:
+            if kind == RESIDENT:
+                shard = residency.find(record["name"])
+                assert shard is not None, "the driver names only shards that are there"
+                self.epoch.take_resident(shard)
+            else:
+                self.epoch.take(kind, record)
+        except UserError:
+            raise
+        except BaseException:
+            header, done = self.epoch.reader.header or {}, self.epoch.stats.examples
+            sys.stderr.write(f"while training on shard {header.get('shard', '?')}, after {done} sentences:\n")
+            raise
+        if time.monotonic() - self.last_status > STATUS_SECONDS:
+            self.last_status = time.monotonic()
+            self.set_status(f"{self.epoch.stats.examples} sentences")
+
+    def finish(self) -> Pairs:
+        header, touched = self.epoch.finish()
+        if self.options.keep_shards:
+            residency.keep(f"{self.config['run']}/{header['shard']}", self.epoch.resident())
+        stats = self.epoch.stats._asdict()
+        del self.epoch  # its weights are not needed any more; mrjob keeps the job itself for longer
+        origin = (
+            f"epoch {self.options.epoch}, round {self.options.round}, from weights {model_digest(self.options.weights)}"
+        )
+        place = place_among(self.config["chosen_shards"], header)
+        yield from self.by_range(touched, **place, origin=origin, stats=stats, worked=self.worked())
+
+    def reducer_init(self) -> None:
+        super().reducer_init()
+        self.weights = read_model(self.options.weights).rows
+
+    def combine(self, key: str, records: Iterator[Any]) -> Pairs:
+        steps, stats, worked = [], {}, {}
+        for record in records:
+            counted = stats[record["shard"]] = record["stats"]
+            worked[record["shard"]] = record["worked"]
+            steps.append(
+                ShardStep(
+                    record["shard"],
+                    record["shards"],
+                    record["origin"],
+                    counted["updates"],
+                    counted["examples"],
+                    from_record(record["rows"]),
+                )
+            )
+        mixed = mix(self.options.mixing, self.weights, steps)
+        in_order = sorted(stats)
+        shards = {"stats": [stats[shard] for shard in in_order], "worked": [worked[shard] for shard in in_order]}
+        yield key, {"rows": to_record(mixed), **shards}
+
+
+if __name__ == "__main__":
+    MRTrainEpoch.run()

@@ -1,0 +1,137 @@
+"""What a run is trained on, and all that decides its weights: settled when it begins, compared when it goes on."""
+
+import hashlib
+import json
+from typing import Any
+
+from perceptron_core.errors import UserError
+from perceptron_core.learners import ONE_PASS
+from perceptron_core.shards.dealing import choose_shard
+from perceptron_core.task import Task
+from perceptron_core.training.rounds import usual_rounds
+from perceptron_core.weights.model_file import Model
+from perceptron_core.weights.relevance import counted_from
+from perceptron_core.weights.rows import Rows, drop_zeros, empty, relabel
+from perceptron_jobs.corpora.prepared import Prepared, check_intact, data_identity, prepare, read_prepared
+from perceptron_jobs.training.plan import Listener, TrainingPlan
+from perceptron_jobs.training.run_dir import CONFIG_VERSION, RunDir, open_model
+
+
+def find_corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> Prepared:
+    """The prepared corpus: the one that was named, the run's own, or one made now."""
+    if plan.prepared:
+        corpus = read_prepared(plan.prepared)
+        check_intact(corpus)
+        for name, wanted, is_there in (
+            ("features", plan.task.fingerprint, corpus.content["features"]),
+            ("shards", plan.shards, len(corpus.shards)),
+            ("seed", plan.seed, corpus.content["seed"]),
+            ("min-count", plan.min_count, corpus.content.get("min_count", 1)),
+        ):
+            if wanted not in (None, is_there):
+                raise UserError(
+                    f"{plan.prepared} was prepared with other {name} ({is_there}, not {wanted}); "
+                    f"prepare the corpus again, or leave out --{name}"
+                )
+        return corpus
+    shards = plan.shards or 1
+    seed = 1 if plan.seed is None else plan.seed
+    min_count = plan.min_count or 1
+    if run.storage.exists(run.file("prepared")):
+        corpus = read_prepared(run.file("prepared"))
+        wanted: dict[str, Any] = {"features": plan.task.fingerprint, "seed": seed, "data": data_identity(plan.train)}
+        wanted["min_count"] = min_count if min_count > 1 else None
+        same = all(corpus.content.get(name) == value for name, value in wanted.items())
+        same = same and len(corpus.shards) == shards
+        if same or run.config() is not None:  # the configuration's comparison says what is different
+            check_intact(corpus)
+            return corpus._replace(content={**corpus.content, **wanted, "wanted_shards": shards})
+        run.storage.remove(run.file("prepared"))
+    listener.step("prepare", 0)
+    return prepare(plan.task, plan.train, shards, seed, run.file("prepared"), plan.cluster, min_count)
+
+
+def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[str, Any], Model]:
+    """The run's configuration, and the weights it starts from; refuses to go on with another one."""
+    task_record = portable(plan.task)
+    labels, start, init_digest = plan.task.labels(corpus.labels()), empty(weight="f4"), None
+    if plan.init_model:
+        if corpus.content.get("min_count"):
+            raise UserError(
+                "--init-model may bring features that --min-count has left out of the corpus; leave out one of the two"
+            )
+        first = open_model(plan.init_model)
+        labels, start = _start_from(first, plan, corpus)
+        init_digest = hashlib.sha256(start.keys.tobytes() + start.values["weight"].tobytes()).hexdigest()[:16]
+    if not labels:
+        raise UserError("the corpus has no labels to learn")
+    shards, seed = corpus.content.get("wanted_shards", len(corpus.shards)), corpus.content["seed"]
+    scored = {name: plan.task.record[name] for name in ("transitions", "start_stop")}
+    if plan.settings.learner in ONE_PASS:  # it takes every token by itself
+        scored = dict.fromkeys(scored, False)
+    settings = plan.settings._replace(**scored)
+    chosen = [choose_shard(seed, shards)] if plan.subsample else list(range(shards))
+    rounds = plan.rounds or usual_rounds(plan.mixing, len(chosen), settings.local_epochs, bool(plan.init_model))
+    config = {
+        "version": CONFIG_VERSION,
+        "task": task_record,
+        "labels": labels,
+        "settings": settings.record(),
+        "mixing": plan.mixing,
+        "shards": shards,
+        "seed": seed,
+        "subsample": plan.subsample,
+        "chosen_shards": chosen,
+        "data": corpus.content["data"],
+        "init_model": init_digest,
+        **({"rounds": rounds} if rounds > 1 else {}),
+        **({"min_count": corpus.content["min_count"]} if corpus.content.get("min_count") else {}),
+    }
+    config["run"] = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]
+    known = run.config()
+    if known is None:
+        run.write_config(config)
+    else:
+        _refuse_differences(run, known, config)
+    if settings.min_updates > 1:  # the features of a model to start from are relevant
+        start = counted_from(start, settings.min_updates)
+    weights = Model("weights", task_record, labels, settings.record(), start)
+    return config, weights
+
+
+def _start_from(first: Model, plan: TrainingPlan, corpus: Prepared) -> tuple[list[str], Rows]:
+    if first.task["templates"] != plan.task.record["templates"]:
+        raise UserError(f"{plan.init_model} has other features than the task; start from a model of the same features")
+    found = set(corpus.labels()) | set(first.labels)
+    labels = plan.task.labels(sorted(found))
+    column = "weight" if "weight" in first.rows.values else "averaged"
+    weights = first.rows.with_values(weight=first.rows.values[column])
+    return labels, drop_zeros(relabel(weights, first.labels, labels))
+
+
+def portable(task: Task) -> dict[str, Any]:
+    """The task's record without the options, which are the run's business and may hold paths."""
+    return {name: value for name, value in task.record.items() if name != "options"}
+
+
+def _refuse_differences(run: RunDir, known: dict[str, Any], wanted: dict[str, Any]) -> None:
+    differences = [
+        f"{name} was {before!r}, now {now!r}" if len(f"{before!r}{now!r}") < 100 else f"{name} has changed"
+        for name, before, now in _differences(known, wanted)
+    ]
+    if differences:
+        raise UserError(
+            f"the run {run.path} was begun with other settings: {'; '.join(differences)}. "
+            "Use the same settings to go on with it, or another --run-dir to begin anew"
+        )
+
+
+def _differences(known: dict[str, Any], wanted: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    found = []
+    for name in sorted({*known, *wanted} - {"run"}):
+        before, now = known.get(name), wanted.get(name)
+        if isinstance(before, dict) and isinstance(now, dict):
+            found += [(f"{name}: {inner}", b, n) for inner, b, n in _differences(before, now)]
+        elif before != now:
+            found.append((name, before, now))
+    return found

@@ -1,0 +1,263 @@
+"""The loop: an epoch on every shard, mix, publish, stop? — and the same again after a crash.
+
+    w = 0, or another model's weights
+    for n in 1 … N:                                     # McDonald et al. 2010, Fig. 3
+        MRTrainEpoch(shards, w)  →  the mixed weights   # mappers: one epoch a shard; reducers: mix per feature
+        publish epoch n; stop?                          # the first epoch, in several rounds: see rounds.py
+
+All that the loop needs to go on is in the run directory, so a run that was killed continues after its last whole
+epoch and ends with the same bytes.
+"""
+
+import os
+import tempfile
+import time
+from typing import Any, Optional
+
+from perceptron_core.errors import UserError
+from perceptron_core.evaluation.held_out import HeldOut
+from perceptron_core.evaluation.predictor import choose_weights
+from perceptron_core.learners import ONE_PASS
+from perceptron_core.settings import Settings
+from perceptron_core.structures.tokens import history
+from perceptron_core.training import resident as residency
+from perceptron_core.training.mixing import (
+    FALL_BACK_AFTER,
+    SCALED,
+    add_average,
+    apply,
+    averaged_rows,
+    check_mixing,
+    mixing_now,
+)
+from perceptron_core.training.rounds import WHOLE, Part, parts
+from perceptron_core.training.stopping import reason_to_stop
+from perceptron_core.weights.model_file import Model
+from perceptron_core.weights.relevance import relevant
+from perceptron_core.weights.rows import Rows, concatenate, empty, from_record
+from perceptron_core.wire import encode_line
+from perceptron_jobs.corpora.prepared import Prepared, blaming_damage
+from perceptron_jobs.engines.over_shards import run_over_shards
+from perceptron_jobs.mr.train_epoch import RESIDENT, MRTrainEpoch
+from perceptron_jobs.report import read_run, report_html
+from perceptron_jobs.storage import join, open_file
+from perceptron_jobs.storage.base import NotOurs
+from perceptron_jobs.training import one_pass
+from perceptron_jobs.training.configuration import configure, find_corpus
+from perceptron_jobs.training.job_record import JobRecord, counts_of, times_of
+from perceptron_jobs.training.plan import Listener, TrainingPlan
+from perceptron_jobs.training.run_dir import RunDir, combine
+from perceptron_jobs.training.scaled import count_occurrences
+
+
+def train(plan: TrainingPlan, listener: Listener) -> RunDir:
+    """Train, or go on training, in the plan's run directory."""
+    plan.settings.check()
+    history.check(plan.task.features, plan.settings)
+    check_mixing(plan.mixing, plan.settings.learner)
+    plan = one_pass.settled(plan)
+    # first, so that a mistake in it is found before anything is written
+    held_out = HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
+    run = RunDir(plan.run_dir)
+    with run.opened() as is_new:
+        plan = plan._replace(cluster=plan.cluster.of_run(run.path))
+        for job in [] if is_new else plan.cluster.end_jobs():
+            listener.note(f"ended {job}, a job of this run whose driver is gone")
+        run.remove_leftovers()
+        corpus = find_corpus(plan, run, listener)
+        config, start = configure(plan, run, corpus)
+        if corpus.remark():
+            listener.note(corpus.remark())
+        if plan.prepared:
+            run.note_prepared(plan.prepared)
+        if held_out is not None:
+            unseen = sorted(set(held_out.label_names) - set(config["labels"]))
+            if unseen:
+                listener.note(f"dev has labels that training never saw: {', '.join(unseen)}; they count as wrong")
+        if not run.epochs():
+            run.publish(0, start, None, [])
+        try:
+            return _Training(plan, run, corpus, config, held_out, listener).go_on()
+        finally:
+            residency.clear()
+
+
+class _Training:
+    def __init__(
+        self,
+        plan: TrainingPlan,
+        run: RunDir,
+        corpus: Prepared,
+        config: dict[str, Any],
+        held_out: Optional[HeldOut],
+        listener: Listener,
+    ) -> None:
+        self.plan, self.run, self.corpus, self.config = plan, run, corpus, config
+        self.held_out, self.listener = held_out, listener
+        self.labels, self.settings = config["labels"], Settings.from_record(config["settings"])
+        self.last: dict[int, tuple[Model, Optional[Model]]] = {}  # what was published last need not be read again
+
+    def go_on(self) -> RunDir:
+        """Epoch after epoch, from the last whole one, until there is a reason to stop."""
+        epoch = self.run.epochs()[-1]
+        history = self.run.history(epoch)
+        self.run.tidy(history)
+        if epoch:
+            self.listener.note(f"going on after epoch {epoch} of {self.run.path}")
+        if self.plan.mixing == SCALED:
+            count_occurrences(self.plan, self.run, self.corpus, self.config, self.listener)
+        while True:
+            reason = reason_to_stop(history, self.plan.stop)
+            if reason:
+                break
+            epoch += 1
+            history = self._epoch(epoch, history)
+            self.listener.epoch(history[-1])
+        self.listener.note(f"stopped: {reason}")
+        residency.clear()
+        model = combine(*self._published(self.run.chosen_epoch()))
+        self.last = {}
+        self.run.write_model(model)
+        self._show(model)
+        return self.run
+
+    def _published(self, epoch: int) -> tuple[Model, Optional[Model]]:
+        """The epoch's weights and sums of averages."""
+        return self.last.get(epoch) or (self.run.weights(epoch), self.run.average(epoch))
+
+    def _show(self, model: Model) -> None:
+        """What the model gets wrong, and the report; the model is there, and stays, if they cannot be made."""
+        try:
+            if self.held_out is not None:
+                which = "averaged" if "averaged" in model.rows.values else "last"
+                found = self.held_out.mistakes(self.labels, self.settings, choose_weights(model, which))
+                self.run.write_mistakes({"epoch": self.run.chosen_epoch(), "weights": which, **found})
+            self.run.write_report(report_html([read_run(self.run, self.plan.task, model)]))
+        except NotOurs:
+            raise
+        except (UserError, OSError) as error:
+            self.listener.note(f"the report could not be written: {error}")
+
+    def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        began, jobs, ends = time.time(), [], []
+        mixing = mixing_now(self.plan.mixing, [entry["errors"] for entry in history])
+        if mixing != self.plan.mixing and (not history or history[-1].get("mixing") != mixing):
+            self.listener.note(f"no fewer errors for {FALL_BACK_AFTER} epochs: {mixing} mixing from now on")
+        weights, average = self._published(epoch - 1)
+        for part in parts(self.config.get("rounds", 1) if epoch == 1 else 1):
+            if part.number:
+                self.run.write_round(part.number, weights)
+                ends.append(time.time())
+            if self.settings.learner in ONE_PASS:
+                mixed, job = one_pass.learn(self.plan, self.run, self.corpus, self.config, self.listener)
+            else:
+                expected = jobs[-1].shuffled if jobs else history[-1]["shuffled"] if history else 0
+                mixed, job = self._run_job(epoch, part, mixing, expected)
+            jobs.append(job)
+            weights, average = self._moved(weights, average, mixed, epoch, part)
+        entry = {
+            "epoch": epoch,
+            **counts_of(jobs),
+            "weights": len(relevant(weights.rows, self.settings.min_updates).labels),
+            "mixing": mixing,
+            "runner": self.plan.cluster.runner,
+        }
+        scoring = time.time()
+        if self.held_out is not None:
+            entry["dev"] = self._dev_scores(weights, average)
+        scored = time.time() - scoring
+        entry.update(times_of(jobs, began, [*ends, time.time()], scored))
+        history = [*history, entry]
+        self.run.publish(epoch, weights, average, history)
+        self.last = {epoch: (weights, average)}
+        entry.update(times_of(jobs, began, [*ends, time.time()], scored))  # now with the publication, for the history
+        self.run.write_history(history)
+        return history
+
+    def _moved(
+        self, before: Model, sums: Optional[Model], mixed: Rows, epoch: int, part: Part
+    ) -> tuple[Model, Optional[Model]]:
+        """The weights and the sums of averages after a round of the epoch, or all of it."""
+        weights = before._replace(rows=apply(before.rows, mixed))
+        if not self.settings.average:
+            return weights, None
+        known = sums.rows if sums else empty(sum="f8")
+        # within an epoch all examples count alike
+        share = self._examples(part) / max(1, self._examples(WHOLE)) if part.rounds > 1 else 1
+        total = add_average(known, before.rows, mixed, epoch * share)
+        return weights, before._replace(kind="average", rows=total, epochs=epoch)
+
+    def _run_job(self, epoch: int, part: Part, mixing: str, expected: int) -> tuple[Rows, JobRecord]:
+        """The mixed weights; `expected`: about how many bytes will be shuffled."""
+        inline = self.plan.cluster.runner == "inline"
+        before = self.run.round_file(part.number) if part.number else join(self.run.epoch_dir(epoch - 1), "weights")
+        arguments = ["--config", self.plan.cluster.file(self.run.file("config.json"))]
+        arguments += ["--weights", self.plan.cluster.file(before)]
+        arguments += ["--epoch", str(epoch), "--mixing", mixing]
+        arguments += ["--round", str(part.number + 1), "--rounds", str(part.rounds)]
+        if self.corpus.kept_path():
+            arguments += ["--kept", self.plan.cluster.file(self.corpus.kept_path())]
+        arguments += ["--threads", str(self.plan.threads)]
+        if mixing == SCALED:
+            arguments += ["--occurrences", self.plan.cluster.file(self.run.file("occurrences"))]
+        if inline:
+            arguments.append("--keep-shards")
+        done = self._show_progress(epoch, part, inline)
+        with blaming_damage(self.corpus), tempfile.TemporaryDirectory() as scratch:
+            inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
+            cluster = self.plan.cluster._replace(progress=done)
+            output = run_over_shards(MRTrainEpoch, cluster, arguments, inputs, expected)
+        residency.listen(None)
+        counted = output.ranges[0]["stats"]
+        assert all(record["stats"] == counted for record in output.ranges), "an epoch's ranges disagree"
+        reducers = [record["worked"] for record in output.reducers]
+        mixed = concatenate([from_record(record["rows"]) for record in output.ranges])
+        return mixed, JobRecord(counted, output.shuffled(), output.ranges[0]["worked"], reducers)
+
+    def _input(self, shard: int, scratch: str) -> str:
+        """The shard's file; or, if this process has it in memory, a line that says so."""
+        name = f"{self.config['run']}/{shard}"
+        if self.plan.cluster.runner != "inline" or residency.find(name) is None:
+            return self.plan.cluster.file(self.corpus.path(shard))
+        path = os.path.join(scratch, f"resident-{shard:05d}")
+        with open(path, "wb") as file:
+            file.write(encode_line(RESIDENT, {"name": name}) + b"\n")
+        return path
+
+    def _examples(self, part: Part) -> int:
+        """How many a pass over the part of all shards has."""
+        unit = "tokens" if self.plan.task.features.history_templates else "sentences"
+        spans = [part.span(self.corpus.shards[shard][unit]) for shard in self.config["chosen_shards"]]
+        return sum(last - first for first, last in spans)
+
+    def _show_progress(self, epoch: int, part: Part, inline: bool) -> Any:
+        """Examples within this process, map tasks or hundredths of the job elsewhere; the callback for these."""
+        total = self._examples(part) * self.settings.local_epochs
+        name = f"epoch {epoch}" + (f", round {part.number + 1} of {part.rounds}" if part.rounds > 1 else "")
+        if not inline:
+            tasks = len(self.config["chosen_shards"]) if self.plan.cluster.runner == "local" else 100
+            self.listener.step(name, tasks)
+            return lambda done, of, state="": self.listener.progress(done, state) if of == tasks else None
+        self.listener.step(name, total)
+        done = 0
+
+        def report(more: int) -> None:
+            nonlocal done
+            done += more
+            self.listener.progress(done)
+
+        residency.listen(report)
+        return lambda done, of, state="": None
+
+    def _dev_scores(self, weights: Model, average: Optional[Model]) -> dict[str, Any]:
+        """The score of the last weights, of the averaged ones, and the one that decides which epoch is best."""
+        assert self.held_out is not None
+        least = self.settings.min_updates
+        last = self.held_out.score(self.labels, self.settings, relevant(weights.rows, least))
+        scores: dict[str, Any] = {"name": last.headline_name, "last": round(last.headline(), 6)}
+        if average is not None:
+            rows = relevant(averaged_rows(weights.rows, average.rows, average.epochs), least)
+            rows = rows.with_values(weight=rows.values["averaged"])
+            scores["averaged"] = round(self.held_out.score(self.labels, self.settings, rows).headline(), 6)
+        scores["score"] = scores.get("averaged", scores["last"])
+        return scores

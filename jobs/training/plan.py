@@ -1,0 +1,46 @@
+"""What a training is asked to do, and who hears how it goes."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+from perceptron_core.settings import Settings
+from perceptron_core.task import Task
+from perceptron_core.training.stopping import StopRule
+from perceptron_jobs.engines.runners import Cluster
+
+
+class TrainingPlan(NamedTuple):
+    """What `perceptron train` was asked for."""
+
+    task: Task
+    run_dir: str
+    train: Sequence[str] = ()
+    prepared: Optional[str] = None
+    dev: Sequence[str] = ()
+    shards: Optional[int] = None
+    seed: Optional[int] = None
+    min_count: Optional[int] = None
+    settings: Settings = Settings()
+    threads: int = 1  # which changes no result, and so is no setting
+    mixing: str = "row"
+    rounds: Optional[int] = None  # of the first epoch; None: see perceptron_core/training/rounds.py
+    subsample: bool = False
+    init_model: Optional[str] = None
+    stop: StopRule = StopRule(10, 0.0005, None)
+    cluster: Cluster = Cluster()
+
+
+class Listener:
+    """Hears what a run does; the command line shows it, a library user may ignore it."""
+
+    def note(self, text: str) -> None:
+        """Something worth saying once."""
+
+    def step(self, what: str, total: int) -> None:
+        """Work of `total` units begins."""
+
+    def progress(self, done: int, state: str = "") -> None:
+        """So many units are done; a cluster that cannot say how many says in what state it is."""
+
+    def epoch(self, entry: dict[str, Any]) -> None:
+        """An epoch was published."""

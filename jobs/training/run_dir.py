@@ -1,0 +1,257 @@
+"""A run's directory: what decides the weights, and the epochs, each whole or not there at all.
+
+    config.json                 the task, labels, settings, mixing, shards, seed and data: what decides the weights
+    prepared/                   the encoded shards, if the run prepared them itself
+    occurrences                 in how many shards the features occur, if the mixing is scaled
+    idf                         the features' inverse document frequencies, if the learner is rocchio
+    epoch-0007/weights          the mixed weights after the epoch
+    epoch-0007/average          the sum of the epochs' averages, to go on with
+    epoch-0007/stats.json       the epoch's counts and those of all epochs before it
+    round-3                     while the first epoch is trained in rounds: the mixed weights after the third
+    history.jsonl               one line an epoch
+    model                       last and averaged weights of the best epoch (or the last), once training has ended
+    mistakes.json               the model's most frequent confusions on the dev set, with examples, if there is one
+    report.html                 all of this to look at
+
+An epoch is written under a temporary name and renamed. Of the epochs only the last and the best are kept.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Optional
+
+from perceptron_core.errors import InputError, UserError
+from perceptron_core.settings import Settings
+from perceptron_core.training.mixing import averaged_rows
+from perceptron_core.training.stopping import best_epoch
+from perceptron_core.weights.model_file import Model, read_model, write_model
+from perceptron_core.weights.relevance import relevant
+from perceptron_jobs.storage import absolute, join, storage_of
+from perceptron_jobs.storage.base import NotOurs
+
+EPOCH = re.compile(r"epoch-(\d{4,})")
+LEFTOVER = re.compile(r"\..*\.tmp|round-\d+")
+CONFIG_VERSION = 1
+
+
+class RunDir:
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.storage = storage_of(path)
+
+    def file(self, *names: str) -> str:
+        return join(self.path, *names)
+
+    def epoch_dir(self, epoch: int) -> str:
+        return self.file(f"epoch-{epoch:04d}")
+
+    # ------------------------------------------------------------ the run as a whole
+
+    @contextmanager
+    def opened(self) -> Iterator[bool]:
+        """The directory, made if need be, and held: whether it is new.
+
+        If a run is refused before it began, all of it goes again.
+        """
+        is_new = not self.storage.is_folder(self.path)
+        self.storage.make_folder(self.path)
+        before = self.storage.names(self.path)
+        try:
+            with self.storage.held(self.path):
+                yield is_new
+        except NotOurs:
+            raise
+        except UserError:
+            if self.config() is None:
+                for name in {".lock", "prepared"} - set(before):
+                    self.storage.remove(self.file(name))
+                if is_new and not self.storage.names(self.path):
+                    self.storage.remove(self.path)
+            raise
+
+    def config(self) -> Optional[dict[str, Any]]:
+        """The configuration, or None if the run has none yet."""
+        if not self.storage.exists(self.file("config.json")):
+            return None
+        return read_json(self.file("config.json"))
+
+    def write_config(self, config: dict[str, Any]) -> None:
+        self.storage.write(self.file("config.json"), _json_bytes(config))
+
+    def remove_leftovers(self) -> None:
+        """Rounds of the first epoch, and what a killed process was still writing."""
+        for name in self.storage.names(self.path):
+            if LEFTOVER.fullmatch(name):
+                self.storage.remove(self.file(name))
+
+    def note_prepared(self, folder: str) -> None:
+        """Remember where the corpus lies that was prepared elsewhere: feature names are looked up there."""
+        self.storage.write(self.file("prepared_elsewhere.json"), _json_bytes({"folder": absolute(folder)}))
+
+    def prepared_folder(self) -> Optional[str]:
+        """The prepared corpus, if it is still where it was."""
+        if self.storage.is_folder(self.file("prepared")):
+            return self.file("prepared")
+        if not self.storage.exists(self.file("prepared_elsewhere.json")):
+            return None
+        folder = read_json(self.file("prepared_elsewhere.json"))["folder"]
+        return folder if storage_of(folder).is_folder(folder) else None
+
+    # ------------------------------------------------------------ epochs
+
+    def epochs(self) -> list[int]:
+        """The epochs that are there, in order."""
+        found = (EPOCH.fullmatch(name) for name in self.storage.names(self.path))
+        return sorted(int(match[1]) for match in found if match)
+
+    def history(self, epoch: int) -> list[dict[str, Any]]:
+        """The counts of all epochs up to this one."""
+        return read_json(join(self.epoch_dir(epoch), "stats.json"))["history"]
+
+    def publish(self, epoch: int, weights: Model, average: Optional[Model], history: list[dict[str, Any]]) -> None:
+        """Make an epoch appear, whole, and let those go that nobody needs any more."""
+        with self.storage.new_folder(self.epoch_dir(epoch)) as folder:
+            write_model(join(folder, "weights"), weights)
+            if average is not None:
+                write_model(join(folder, "average"), average)
+            last = history[-1] if history else {}
+            with open(join(folder, "stats.json"), "wb") as file:
+                file.write(_json_bytes({**last, "history": history}))
+        if epoch == 1:  # its rounds
+            self.remove_leftovers()
+        self.drop_epochs(history)
+
+    def round_file(self, number: int) -> str:
+        return self.file(f"round-{number}")
+
+    def write_round(self, number: int, weights: Model) -> None:
+        """The weights that the next round starts from; those before them have been used."""
+        with self.storage.new_file(self.round_file(number)) as path:
+            write_model(path, weights)
+        if number > 1:
+            self.storage.remove(self.round_file(number - 1))
+
+    def written_history(self) -> list[dict[str, Any]]:
+        """What history.jsonl says of each epoch: the same, and how long the publication took."""
+        return [json.loads(line) for line in self._history_lines()]
+
+    def _history_lines(self) -> list[bytes]:
+        if self.storage.size(self.file("history.jsonl")) is None:
+            return []
+        with self.storage.open(self.file("history.jsonl")) as file:
+            return file.readlines()
+
+    def write_history(self, history: list[dict[str, Any]]) -> None:
+        lines = [json.dumps(entry).encode() + b"\n" for entry in history]
+        self.storage.write(self.file("history.jsonl"), b"".join(lines))
+
+    def told_history(self) -> list[dict[str, Any]]:
+        """All epochs as history.jsonl tells them, or, where it lacks one, as the last epoch's folder does."""
+        epochs = self.epochs()
+        history = self.history(epochs[-1]) if epochs else []
+        try:
+            written = self.written_history()
+        except ValueError as error:
+            raise InputError(f"cannot be read ({error}); remove it", self.file("history.jsonl")) from error
+        return written if len(written) == len(history) else history
+
+    def tidy(self, history: list[dict[str, Any]]) -> None:
+        """Do what a killed process may have left undone after its last epoch."""
+        self.drop_epochs(history)
+        if len(self._history_lines()) != len(history):
+            self.write_history(history)
+
+    def drop_epochs(self, history: list[dict[str, Any]]) -> None:
+        """Keep the last epoch and the best."""
+        *earlier, _ = self.epochs()
+        for epoch in earlier:
+            if epoch != best_epoch(history):
+                self.storage.remove(self.epoch_dir(epoch))
+
+    def weights(self, epoch: int) -> Model:
+        return fetch_model(join(self.epoch_dir(epoch), "weights"))
+
+    def average(self, epoch: int) -> Optional[Model]:
+        path = join(self.epoch_dir(epoch), "average")
+        return fetch_model(path) if self.storage.exists(path) else None
+
+    def write_model(self, model: Model) -> None:
+        """The file `model`: the training's result."""
+        with self.storage.new_file(self.file("model")) as path:
+            write_model(path, model)
+
+    def write_idf(self, frequencies: Model) -> None:
+        with self.storage.new_file(self.file("idf")) as path:
+            write_model(path, frequencies)
+
+    def write_occurrences(self, counts: Model) -> None:
+        with self.storage.new_file(self.file("occurrences")) as path:
+            write_model(path, counts)
+
+    def mistakes(self) -> Optional[dict[str, Any]]:
+        """The model's confusions on the dev set, or None if there was none."""
+        path = self.file("mistakes.json")
+        return read_json(path) if self.storage.exists(path) else None
+
+    def write_mistakes(self, mistakes: dict[str, Any]) -> None:
+        self.storage.write(self.file("mistakes.json"), _json_bytes(mistakes))
+
+    def write_report(self, page: str) -> None:
+        self.storage.write(self.file("report.html"), page.encode())
+
+    def chosen_epoch(self) -> int:
+        """The best epoch by dev score, or the last."""
+        epochs = [epoch for epoch in self.epochs() if epoch]
+        if not epochs:
+            raise UserError(f"the run {self.path} has no finished epoch yet; let `perceptron train` finish one")
+        best = best_epoch(self.history(epochs[-1]))
+        return best if best in epochs else epochs[-1]
+
+    def model(self) -> Model:
+        """The chosen epoch's last and averaged weights in one."""
+        epoch = self.chosen_epoch()
+        return combine(self.weights(epoch), self.average(epoch))
+
+
+def combine(weights: Model, average: Optional[Model]) -> Model:
+    """Last and averaged weights in one model, of the features that scoring sees."""
+    rows = averaged_rows(weights.rows, average.rows, average.epochs) if average else weights.rows
+    return weights._replace(kind="model", rows=relevant(rows, Settings.from_record(weights.settings).min_updates))
+
+
+def fetch_model(path: str) -> Model:
+    """A model file, wherever it is kept; an error names it, not its copy."""
+    try:
+        return read_model(storage_of(path).fetch(path))
+    except InputError as error:
+        raise InputError(error.problem, path) from error
+
+
+def open_model(path: str) -> Model:
+    """MODEL as users name it: a model file, or a run directory."""
+    storage = storage_of(path)
+    if storage.is_folder(path):
+        run = RunDir(path)
+        if run.config() is None:
+            raise InputError("is no run directory (it has no config.json); give a model file or a run directory", path)
+        return run.model()
+    if storage.size(path) is None:
+        raise InputError("there is no such model; give a model file or a run directory", path)
+    model = fetch_model(path)
+    if model.kind not in ("weights", "model"):
+        raise InputError("holds a run's sums or counts, not weights; give the run directory or its file `model`", path)
+    return combine(model, None) if model.kind == "weights" else model
+
+
+def read_json(path: str) -> Any:
+    try:
+        with storage_of(path).open(path) as file:
+            return json.load(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read ({error}); the run directory is damaged", path) from error
+
+
+def _json_bytes(content: Any) -> bytes:
+    return json.dumps(content, indent=1).encode() + b"\n"

@@ -1,0 +1,45 @@
+"""Small operations on arrays: one that grows at its end, ragged pieces, narrow integers."""
+
+from typing import Any
+
+import numpy as np
+
+
+class GrowingArray:
+    """An array that grows at its end without copying itself each time."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._room = np.zeros(0, dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def extend(self, values: np.ndarray) -> None:
+        size = self._size + len(values)
+        if size > len(self._room):
+            larger = np.zeros(max(size, 2 * len(self._room)), self._room.dtype)
+            larger[: self._size] = self._room[: self._size]
+            self._room = larger
+        self._room[self._size : size] = values
+        self._size = size
+
+    def view(self) -> np.ndarray:
+        """What is in it now; a view, which later growth does not change."""
+        return self._room[: self._size]
+
+
+def ragged_range(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """starts[0], starts[0]+1, … (sizes[0] of them), then starts[1] …: the indices of ragged pieces."""
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(starts - (ends - sizes), sizes)
+
+
+def smallest(values: np.ndarray) -> np.ndarray:
+    """The same non-negative integers in the narrowest unsigned type that holds them."""
+    top = int(values.max()) if len(values) else 0
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if top <= np.iinfo(kind).max:
+            return values.astype(kind)
+    return values.astype(np.uint64)

@@ -1,0 +1,111 @@
+"""Rare features: what occurs on fewer than K tokens of the training corpus is no feature.
+
+    n_f = Σ over the tokens of all shards: 1 if feature f fires on the token     # a sum, so the same for any S
+    kept = the f with n_f ≥ K
+    a training task sees the features in `kept` alone
+
+A label-bigram feature counts without its previous label, which training and not the corpus decides; transitions are not
+counted. Beyond K nobody counts, because more says no more. It is the baseline of Goldberg & Elhadad 2011 ("pruned"), to
+which relevance.py is the alternative.
+
+Counts are rows without weights (rows.py), so that merging, cutting and sending them is what it is for weights.
+"""
+
+from collections.abc import Sequence
+from typing import Optional
+
+import numpy as np
+
+from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.kernels import KeyTable
+from perceptron_core.weights.rows import Rows, empty, interleave
+from perceptron_core.wire import decode_line, encode_line
+
+MOST = 1 << 22  # counts that a counter holds: some 100 MB
+
+
+def occurrences(features: FeatureKeys) -> Rows:
+    """On how many tokens each feature fires."""
+    parts = [
+        _once_a_token(features.starts, features.keys),
+        _once_a_token(features.pair_starts, features.pair_keys),
+    ]
+    keys, counts = np.unique(np.concatenate(parts), return_counts=True)
+    return empty()._replace(keys=keys, starts=np.zeros(len(keys) + 1, np.int64), counts=counts.astype(np.int32))
+
+
+def _once_a_token(starts: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The keys of every token, without those that it has already."""
+    tokens = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    order = np.lexsort((keys, tokens))
+    keys, tokens = keys[order], tokens[order]
+    new = np.ones(len(keys), bool)
+    new[1:] = (keys[1:] != keys[:-1]) | (tokens[1:] != tokens[:-1])
+    return keys[new]
+
+
+def add_up(parts: Sequence[Rows], least: int) -> Rows:
+    """The sums of the counts, as far as they matter."""
+    rows = interleave(parts)
+    assert rows.counts is not None
+    return rows._replace(counts=np.minimum(rows.counts, least))
+
+
+class Counter:
+    """Counts block after block within a bounded memory: what becomes too much is given back to be sent."""
+
+    def __init__(self, least: int, most: int = MOST) -> None:
+        self.least, self.most = least, most
+        self.parts = [occurrences_of_nothing()]
+
+    def add(self, counts: Rows) -> Optional[Rows]:
+        """Sums that must go, if there are any."""
+        self.parts.append(counts)
+        if sum(len(part.keys) for part in self.parts) <= self.most:
+            return None
+        self.parts = [add_up(self.parts, self.least)]
+        return self.finish() if len(self.parts[0].keys) > self.most // 2 else None
+
+    def finish(self) -> Rows:
+        """All sums that are left."""
+        parts, self.parts = self.parts, [occurrences_of_nothing()]
+        return add_up(parts, self.least)
+
+
+def occurrences_of_nothing() -> Rows:
+    return empty()._replace(counts=np.zeros(0, np.int32))
+
+
+def kept_keys(counts: Rows, least: int) -> np.ndarray:
+    """The features that occur often enough, ascending."""
+    assert counts.counts is not None
+    return counts.keys[counts.counts >= least]
+
+
+def kept_file(keys: np.ndarray) -> bytes:
+    """The features that are kept, as the file that training tasks get."""
+    return encode_line("kept", keys) + b"\n"
+
+
+def read_kept(path: str) -> KeyTable:
+    with open(path, "rb") as file:
+        _, keys = decode_line(file.read())
+    table = KeyTable()
+    table.intern(keys)
+    return table
+
+
+def keep_only(features: FeatureKeys, kept: KeyTable) -> FeatureKeys:
+    """The same tokens with the features in the table alone."""
+    there, pairs_there = kept.find(features.keys) >= 0, kept.find(features.pair_keys) >= 0
+    return FeatureKeys(
+        _starts_of(features.starts, there),
+        features.keys[there],
+        _starts_of(features.pair_starts, pairs_there),
+        features.pair_keys[pairs_there],
+        features.values[there] if len(features.values) else features.values,
+    )
+
+
+def _starts_of(starts: np.ndarray, there: np.ndarray) -> np.ndarray:
+    return np.append(0, np.cumsum(there))[starts].astype(np.int32)

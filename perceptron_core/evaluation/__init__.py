@@ -1,0 +1,1 @@
+"""Using a model: guesses, their scores, their mistakes."""

@@ -1,0 +1,1 @@
+"""Learners that count instead of updating: naive Bayes and Rocchio."""

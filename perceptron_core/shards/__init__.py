@@ -1,0 +1,1 @@
+"""Encoded shards: which sentence goes where, how a shard is built, and its records."""

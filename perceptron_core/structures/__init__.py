@@ -1,0 +1,1 @@
+"""What can be predicted: one folder for each structure."""

@@ -1,0 +1,1 @@
+"""Sequences of labels: one label for every token, scored with its neighbours."""

@@ -1,0 +1,1 @@
+"""Training: one epoch of one shard, mixing, rounds, stopping."""

@@ -1,0 +1,43 @@
+"""What a task shares with the driver when both run in one process (mrjob's inline runner): decoded shards, progress.
+
+A shard that this process decoded for the last epoch need not be unzipped, composed and numbered again. In any other
+process the store is empty and every shard is read from its file; the results are the same.
+"""
+
+from typing import Callable, Optional
+
+from perceptron_core.training.epoch import Resident
+
+LIMIT = 4 << 30  # bytes of shards to keep; what does not fit is read from its file each time
+
+_shards: dict[str, Resident] = {}
+_listener: Optional[Callable[[int], None]] = None
+
+
+def keep(name: str, shard: Resident) -> bool:
+    """Keep a shard if there is room; False if there is not."""
+    if sum(known.size() for known in _shards.values()) + shard.size() > LIMIT:
+        return False
+    _shards[name] = shard
+    return True
+
+
+def find(name: str) -> Optional[Resident]:
+    return _shards.get(name)
+
+
+def clear() -> None:
+    """Forget all shards: a run is over."""
+    _shards.clear()
+
+
+def listen(listener: Optional[Callable[[int], None]]) -> None:
+    """Who wants to hear of sentences done, or None."""
+    global _listener
+    _listener = listener
+
+
+def report(sentences: int) -> None:
+    """A task has trained on so many more sentences."""
+    if _listener is not None:
+        _listener(sentences)

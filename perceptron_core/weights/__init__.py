@@ -1,0 +1,1 @@
+"""Weights as sorted rows, their file, their text form, and which of them are relevant."""

@@ -1,0 +1,129 @@
+"""Model files: a header and aligned raw arrays, mapped into memory rather than read.
+
+    magic          8 bytes
+    header size    4 bytes, little-endian; then the header's CRC-32, 4 bytes
+    header         msgpack: kind, task, labels, settings, and the name, type, size, place and CRC-32 of every array
+    arrays         each at a multiple of 64 bytes
+
+Five kinds of file have this form: `weights` (the last weights; what an epoch ships to its tasks), `average` (the
+sum of the epochs' averages, exact, and their number; what a resumed run goes on with), `model` (last and averaged
+weights together; what a user keeps), `occurrences` (in how many shards features occur; see occurrences.py), and `idf`
+(inverse document frequencies; see learners/rocchio.py). None holds a time, a host or a path: equal training,
+equal bytes.
+"""
+
+import mmap
+import os
+import zlib
+from typing import Any, NamedTuple, Optional
+
+import msgpack
+import numpy as np
+
+from perceptron_core.arrays import smallest
+from perceptron_core.atomic import written_atomically
+from perceptron_core.errors import InputError
+from perceptron_core.weights.rows import Rows
+
+MAGIC = b"PERCEPT\x01"
+ALIGNMENT = 64
+
+
+class Model(NamedTuple):
+    kind: str  # "weights", "average", "model", "occurrences" or "idf"
+    task: dict[str, Any]  # the task's record
+    labels: list[str]
+    settings: dict[str, Any]  # what decoding needs to know
+    rows: Rows  # value columns: "weight" (last), "averaged", "sum", "shards", or "idf"
+    epochs: int = 0  # how many epochs' averages "sum" adds up
+    names: Optional[dict[int, str]] = None  # feature names by key, if they are known
+
+
+def _pad(size: int) -> int:
+    return -size % ALIGNMENT
+
+
+def write_model(path: str, model: Model) -> None:
+    """Write the file, whole or not at all."""
+    arrays = {
+        "keys": model.rows.keys,
+        "starts": smallest(model.rows.starts),
+        "labels": smallest(model.rows.labels),
+        **{f"value:{name}": column for name, column in model.rows.values.items()},
+        **({} if model.rows.counts is None else {"counts": smallest(model.rows.counts)}),
+    }
+    if model.names is not None:
+        arrays["names"] = np.frombuffer(msgpack.packb(sorted(model.names.items())), np.uint8)
+    data = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
+    places, offset = [], 0
+    for name, array in data.items():
+        raw = np.ascontiguousarray(array).view(np.uint8).data
+        places.append([name, array.dtype.str, len(array), offset, zlib.crc32(raw)])
+        offset += array.nbytes + _pad(array.nbytes)
+    header = msgpack.packb(
+        {
+            "kind": model.kind,
+            "task": model.task,
+            "labels": model.labels,
+            "settings": model.settings,
+            "epochs": model.epochs,
+            "arrays": places,
+            "size": offset,
+        }
+    )
+    with written_atomically(path) as file:
+        file.write(MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little"))
+        file.write(header)
+        file.write(bytes(_pad(16 + len(header))))
+        for array in data.values():
+            file.write(np.ascontiguousarray(array).view(np.uint8).data)
+            file.write(bytes(_pad(array.nbytes)))
+
+
+def read_model(path: str, whole: bool = True) -> Model:
+    """Map a model file into memory; every checksum is verified, and so are the zeros between the arrays.
+
+    With whole=False the header alone is verified, and nothing else is read before it is wanted, so that a task which
+    needs a few rows does not pay for all: labels and starts are then as narrow as in the file."""
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) if size else memoryview(b"")
+    except OSError as error:
+        raise InputError(f"the model cannot be read: {error.strerror}", path) from error
+    if bytes(data[:7]) != MAGIC[:7]:
+        raise InputError("this is not a model file of ours", path)
+    damaged = InputError("the model file is damaged (cut or altered); copy or train it again", path)
+    if len(data) < 16:
+        raise damaged
+    if data[7] != MAGIC[7]:
+        raise InputError(f"the model has version {data[7]}, this program reads {MAGIC[7]}; train it again", path)
+    header_size = int.from_bytes(data[8:12], "little")
+    packed = data[16 : 16 + header_size]
+    if len(packed) != header_size or zlib.crc32(packed) != int.from_bytes(data[12:16], "little"):
+        raise damaged
+    header = msgpack.unpackb(packed, strict_map_key=False)
+    begin = 16 + header_size + _pad(16 + header_size)
+    if len(data) != begin + header["size"] or any(data[16 + header_size : begin]):
+        raise damaged
+    arrays = {}
+    for name, dtype, count, offset, checksum in header["arrays"]:
+        array = np.frombuffer(data, dtype, count, begin + offset)
+        end = begin + offset + array.nbytes
+        if whole and (zlib.crc32(array.view(np.uint8).data) != checksum or any(data[end : end + _pad(array.nbytes)])):
+            raise damaged
+        arrays[name] = array
+    values = {name[6:]: array for name, array in arrays.items() if name.startswith("value:")}
+    counts = arrays["counts"].astype(np.int32) if "counts" in arrays else None
+    starts, labels = arrays["starts"], arrays["labels"]
+    if whole:
+        starts, labels = starts.astype(np.int64), labels.astype(np.uint32)
+    rows = Rows(arrays["keys"], starts, labels, values, counts)
+    names = dict(msgpack.unpackb(arrays["names"].tobytes(), strict_map_key=False)) if "names" in arrays else None
+    return Model(header["kind"], header["task"], header["labels"], header["settings"], rows, header["epochs"], names)
+
+
+def model_digest(path: str) -> str:
+    """Which model this is: the checksum of its header, which holds the checksums of all the rest."""
+    with open(path, "rb") as file:
+        return file.read(16)[12:16].hex()
