@@ -45,13 +45,13 @@ def hash_string(text: str) -> int:
     return scramble(h) or 1
 
 
-def mix(key: int, value: int) -> int:
+def extend_key(key: int, value: int) -> int:
     """The key that `key` becomes when `value` joins it; the order of joining matters."""
     return scramble(((key + GOLDEN) & MASK) ^ value) or 1
 
 
-def mix_array(keys: Union[Keys, int], values: Keys) -> Keys:
-    """`mix`, element by element."""
+def extend_keys(keys: Union[Keys, int], values: Keys) -> Keys:
+    """`extend_key`, element by element."""
     start = np.asarray(keys, dtype=np.uint64)
     with np.errstate(over="ignore"):
         mixed = scramble_array((start + np.uint64(GOLDEN)) ^ values)

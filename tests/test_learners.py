@@ -12,7 +12,7 @@ import pytest
 
 from perceptron_core.corpus import Sentence
 from perceptron_core.features.feature_set import template_key
-from perceptron_core.hashing import hash_string, mix
+from perceptron_core.hashing import extend_key, hash_string
 from perceptron_core.kernels import COMPILED
 from perceptron_core.learners import LEARNERS
 from perceptron_core.settings import Settings
@@ -104,12 +104,12 @@ def train_one_shard(task: Task, records: Sequence[Any], settings: Settings, mixi
 
 
 def transition_key(before: int, after: int) -> int:
-    return mix(mix(hash_string("transition"), hash_string(LABELS[before])), hash_string(LABELS[after]))
+    return extend_key(extend_key(hash_string("transition"), hash_string(LABELS[before])), hash_string(LABELS[after]))
 
 
 def structural_keys() -> set[int]:
     labels = range(len(LABELS))
-    ends = {mix(hash_string(name), hash_string(LABELS[c])) for name in ("start", "stop") for c in labels}
+    ends = {extend_key(hash_string(name), hash_string(LABELS[c])) for name in ("start", "stop") for c in labels}
     return ends | {transition_key(p, c) for p in labels for c in labels}
 
 
@@ -146,10 +146,10 @@ class Textbook:
         found = []
         if self.settings.transitions:
             found.append((transition_key(before, after), after))
-        return found + [(mix(key, hash_string(LABELS[before])), after) for key in features[t][1]]
+        return found + [(extend_key(key, hash_string(LABELS[before])), after) for key in features[t][1]]
 
     def end_features(self, name: str, label: int) -> list[tuple[int, int]]:
-        return [(mix(hash_string(name), hash_string(LABELS[label])), label)] if self.settings.start_stop else []
+        return [(extend_key(hash_string(name), hash_string(LABELS[label])), label)] if self.settings.start_stop else []
 
     def phi(self, features: Any, labels: Sequence[int]) -> Phi:
         counts: Phi = Counter(self.end_features("start", labels[0]))

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_core.counting.rare import Counter as FeatureCounter
-from perceptron_core.counting.rare import add_up, keep_only, kept_keys, occurrences
+from perceptron_core.counting.rare import add_up, keep_only, kept_keys, token_counts
 from perceptron_core.errors import UserError
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.features.feature_set import template_key
@@ -110,7 +110,7 @@ def features_of(tokens: Sequence[Sequence[int]], pairs: Sequence[Sequence[int]] 
 
 
 def test_a_feature_that_a_token_has_twice_occurs_once() -> None:
-    rows = occurrences(features_of([[7, 5, 7], [7], []], [[9, 9], [9], [5]]))
+    rows = token_counts(features_of([[7, 5, 7], [7], []], [[9, 9], [9], [5]]))
     assert rows.counts is not None
     assert dict(zip(rows.keys.tolist(), rows.counts.tolist())) == {5: 2, 7: 2, 9: 2}
 
@@ -121,7 +121,7 @@ TOKENS = st.lists(st.lists(st.integers(1, 12), max_size=4), max_size=6)
 @given(st.lists(TOKENS, max_size=8), st.integers(1, 5), st.integers(0, 12))
 def test_what_a_counter_gives_up_early_is_not_lost(blocks: Any, least: int, most: int) -> None:
     counter = FeatureCounter(least, most)
-    sums = [counter.add(occurrences(features_of(tokens))) for tokens in blocks]
+    sums = [counter.add(token_counts(features_of(tokens))) for tokens in blocks]
     total = add_up([*(part for part in sums if part is not None), counter.finish()], least)
     expected = Counter(key for tokens in blocks for keys in tokens for key in set(keys))
     assert kept_keys(total, least).tolist() == sorted(key for key, count in expected.items() if count >= least)

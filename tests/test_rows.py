@@ -8,7 +8,6 @@ from perceptron_core.arrays import GrowingArray, smallest
 from perceptron_core.weights.rows import (
     Rows,
     concatenate,
-    cut,
     drop_zeros,
     empty,
     find_keys,
@@ -17,6 +16,7 @@ from perceptron_core.weights.rows import (
     ragged_range,
     relabel,
     select,
+    split_ranges,
     spread,
     to_record,
     unite,
@@ -101,7 +101,7 @@ def test_an_entry_stays_if_any_of_its_values_is_not_zero() -> None:
 @given(some_entries, st.integers(1, 9))
 def test_ranges_are_equal_parts_of_the_key_space_and_join_again(entries: Entries, ranges: int) -> None:
     rows = to_rows(entries)
-    pieces = cut(rows, ranges)
+    pieces = split_ranges(rows, ranges)
     assert len(pieces) == ranges
     for number, piece in enumerate(pieces):
         low, high = 2**64 * number // ranges, 2**64 * (number + 1) // ranges

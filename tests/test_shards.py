@@ -14,10 +14,10 @@ from perceptron_core.errors import UserError
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.features.feature_set import extracted_key, template_key
 from perceptron_core.settings import Settings
+from perceptron_core.shards import records as shards_module
 from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
 from perceptron_core.shards.dealing import choose_shard, deal
 from perceptron_core.shards.records import ShardReader, write_shard
-from perceptron_core.shards import records as shards_module
 from perceptron_core.task import Task, read_task
 from perceptron_core.training.epoch import ShardEpoch
 from perceptron_core.weights.rows import empty

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from perceptron_core.counting.rare import Counter, add_up, kept_keys, occurrences
+from perceptron_core.counting.rare import Counter, add_up, kept_keys, token_counts
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
 from perceptron_core.weights.rows import from_record
@@ -34,7 +34,7 @@ class MRCountFeatures(ShardJob):
         if self.reader is None:
             self.reader = ShardReader(self.task.features, self.task.fingerprint, record.get("labels", ()))
         encoded = self.reader.take(kind, record)
-        full = None if encoded is None else self.counter.add(occurrences(self.reader.keys(encoded)))
+        full = None if encoded is None else self.counter.add(token_counts(self.reader.keys(encoded)))
         return None if full is None else self.by_range(full)
 
     def finish(self) -> Pairs:

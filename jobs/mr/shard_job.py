@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional
 
 from perceptron_core.errors import UserError
-from perceptron_core.weights.rows import Rows, cut, to_record
+from perceptron_core.weights.rows import Rows, split_ranges, to_record
 from perceptron_core.wire import DamagedRecord
 from perceptron_jobs.mr.job import Job
 from perceptron_jobs.mr.protocol import ERROR, REDUCER, LineProtocol, error_record, pass_errors_on
@@ -53,7 +53,7 @@ class ShardJob(Job, ABC):
         """All shards' records of one range."""
 
     def by_range(self, rows: Rows, **about: Any) -> Pairs:
-        for number, part in enumerate(cut(rows, self.options.ranges)):
+        for number, part in enumerate(split_ranges(rows, self.options.ranges)):
             yield f"{number:05d}", {**about, "rows": to_record(part)}
 
     def internal_protocol(self) -> LineProtocol:

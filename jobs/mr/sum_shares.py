@@ -13,8 +13,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from perceptron_core.counting.one_pass import DocumentFrequencies, NaiveBayes, Rocchio
 from perceptron_core.counting.rare import read_kept
+from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
 from perceptron_core.counting.sums import ShardSums, Summand
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task

@@ -23,7 +23,7 @@ from perceptron_core.task import Task
 from perceptron_core.training import resident as residency
 from perceptron_core.training.epoch import ShardEpoch
 from perceptron_core.training.mixing import ShardStep, mix
-from perceptron_core.training.rounds import Part
+from perceptron_core.training.rounds import RoundPart
 from perceptron_core.weights.model_file import model_digest, read_model
 from perceptron_core.weights.rows import from_record, to_record
 from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
@@ -61,7 +61,7 @@ class MRTrainEpoch(ShardJob):
             kept=read_kept(self.options.kept) if self.options.kept else None,
             threads=self.options.threads,
             steps=self.feature_steps(),
-            part=Part(self.options.round - 1, self.options.rounds),
+            part=RoundPart(self.options.round - 1, self.options.rounds),
         )
 
     def feature_steps(self) -> Optional[FeatureSteps]:

@@ -30,7 +30,7 @@ from perceptron_core.training.mixing import (
     check_mixing,
     mixing_now,
 )
-from perceptron_core.training.rounds import WHOLE, Part, parts
+from perceptron_core.training.rounds import WHOLE, RoundPart, parts
 from perceptron_core.training.stopping import reason_to_stop
 from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.relevance import relevant
@@ -175,7 +175,7 @@ class _Training:
         return history
 
     def _moved(
-        self, before: Model, sums: Optional[Model], mixed: Rows, epoch: int, part: Part
+        self, before: Model, sums: Optional[Model], mixed: Rows, epoch: int, part: RoundPart
     ) -> tuple[Model, Optional[Model]]:
         """The weights and the sums of averages after a round of the epoch, or all of it."""
         weights = before._replace(rows=apply(before.rows, mixed))
@@ -187,7 +187,7 @@ class _Training:
         total = add_average(known, before.rows, mixed, epoch * share)
         return weights, before._replace(kind="average", rows=total, epochs=epoch)
 
-    def _run_job(self, epoch: int, part: Part, mixing: str, expected: int) -> tuple[Rows, JobRecord]:
+    def _run_job(self, epoch: int, part: RoundPart, mixing: str, expected: int) -> tuple[Rows, JobRecord]:
         """The mixed weights; `expected`: about how many bytes will be shuffled."""
         inline = self.plan.cluster.runner == "inline"
         before = self.run.round_file(part.number) if part.number else join(self.run.epoch_dir(epoch - 1), "weights")
@@ -224,13 +224,13 @@ class _Training:
             file.write(encode_line(RESIDENT, {"name": name}) + b"\n")
         return path
 
-    def _examples(self, part: Part) -> int:
+    def _examples(self, part: RoundPart) -> int:
         """How many a pass over the part of all shards has."""
         unit = "tokens" if self.plan.task.features.history_templates else "sentences"
         spans = [part.span(self.corpus.shards[shard][unit]) for shard in self.config["chosen_shards"]]
         return sum(last - first for first, last in spans)
 
-    def _show_progress(self, epoch: int, part: Part, inline: bool) -> Any:
+    def _show_progress(self, epoch: int, part: RoundPart, inline: bool) -> Any:
         """Examples within this process, map tasks or hundredths of the job elsewhere; the callback for these."""
         total = self._examples(part) * self.settings.local_epochs
         name = f"epoch {epoch}" + (f", round {part.number + 1} of {part.rounds}" if part.rounds > 1 else "")

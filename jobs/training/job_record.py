@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from perceptron_jobs.training.phases import Span, seconds_by_phase
+from perceptron_jobs.training.phases import Interval, seconds_by_phase
 
 COUNTS = ("errors", "updates", "tokens", "wrong_tokens")
 
@@ -11,8 +11,8 @@ COUNTS = ("errors", "updates", "tokens", "wrong_tokens")
 class JobRecord(NamedTuple):
     stats: list[dict[str, int]]  # of each shard
     shuffled: int  # bytes
-    mappers: list[Span]
-    reducers: list[Span]
+    mappers: list[Interval]
+    reducers: list[Interval]
 
     def shard_seconds(self) -> list[float]:
         return [round(end - start, 3) for _, (start, end) in zip(self.stats, self.mappers)]

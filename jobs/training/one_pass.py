@@ -9,7 +9,7 @@ The shards' sums are the same for any number of shards, so there is nothing to m
 
 from typing import Any, NamedTuple
 
-from perceptron_core.counting.one_pass import DocumentFrequencies, NaiveBayes, Rocchio
+from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
 from perceptron_core.errors import UserError
 from perceptron_core.learners import ONE_PASS
 from perceptron_core.settings import Settings

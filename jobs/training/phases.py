@@ -9,10 +9,12 @@ from itertools import accumulate
 
 PHASES = ("submit", "map", "shuffle", "reduce", "publish")
 
-Span = Sequence[float]  # from, to: seconds since 1970
+Interval = Sequence[float]  # from, to: seconds since 1970
 
 
-def seconds_by_phase(began: float, mappers: Sequence[Span], reducers: Sequence[Span], ended: float) -> dict[str, float]:
+def seconds_by_phase(
+    began: float, mappers: Sequence[Interval], reducers: Sequence[Interval], ended: float
+) -> dict[str, float]:
     """What passed until the first mapper began, until the last one ended, until the first reducer began, and so on."""
     marks = [
         began,

@@ -24,7 +24,7 @@ from perceptron_core.wire import decode_line, encode_line
 MOST = 1 << 22  # counts that a counter holds: some 100 MB
 
 
-def occurrences(features: FeatureKeys) -> Rows:
+def token_counts(features: FeatureKeys) -> Rows:
     """On how many tokens each feature fires."""
     parts = [
         _once_a_token(features.starts, features.keys),
@@ -56,7 +56,7 @@ class Counter:
 
     def __init__(self, least: int, most: int = MOST) -> None:
         self.least, self.most = least, most
-        self.parts = [occurrences_of_nothing()]
+        self.parts = [no_counts()]
 
     def add(self, counts: Rows) -> Optional[Rows]:
         """Sums that must go, if there are any."""
@@ -68,11 +68,11 @@ class Counter:
 
     def finish(self) -> Rows:
         """All sums that are left."""
-        parts, self.parts = self.parts, [occurrences_of_nothing()]
+        parts, self.parts = self.parts, [no_counts()]
         return add_up(parts, self.least)
 
 
-def occurrences_of_nothing() -> Rows:
+def no_counts() -> Rows:
     return empty()._replace(counts=np.zeros(0, np.int32))
 
 

@@ -17,7 +17,7 @@ from perceptron_core.corpus import Sentence
 from perceptron_core.features.attributes import Attribute
 from perceptron_core.features.feature_set import EXTRACTOR_SEED, FeatureSet, Program
 from perceptron_core.features.user_code import Extractor
-from perceptron_core.hashing import mix_array
+from perceptron_core.hashing import extend_keys
 from perceptron_core.kernels import ALL_ONE, compose_keys, hash_strings, pool_keys
 
 NO_SIZES = np.zeros(0, np.int32)
@@ -172,12 +172,12 @@ def compose(
 
     starts, keys = run(features.unigrams)
     if len(encoded.extra_sizes):
-        extra_keys = mix_array(EXTRACTOR_SEED, extra_table[encoded.extra_ids])
-        starts, keys = join(starts, keys, encoded.extra_sizes, extra_keys)
+        extra_keys = extend_keys(EXTRACTOR_SEED, extra_table[encoded.extra_ids])
+        starts, keys = append_per_token(starts, keys, encoded.extra_sizes, extra_keys)
     if label_table is not None and features.history_templates:
         ids, all_tables = [*encoded.ids, encoded.labels], [*tables, label_table]
         more_starts, more_keys = compose_keys(features.history, encoded.lengths, ids, all_tables)
-        starts, keys = join(starts, keys, np.diff(more_starts), more_keys)
+        starts, keys = append_per_token(starts, keys, np.diff(more_starts), more_keys)
     return FeatureKeys(starts, keys, *run(features.bigrams))
 
 
@@ -192,7 +192,7 @@ def _compose_texts(features: FeatureSet, encoded: Encoded, tables: Sequence[np.n
     return FeatureKeys(starts, keys, np.zeros(len(starts), np.int32), np.zeros(0, np.uint64), values)
 
 
-def join(
+def append_per_token(
     starts: np.ndarray, keys: np.ndarray, more_sizes: np.ndarray, more_keys: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each token's keys followed by its further ones."""

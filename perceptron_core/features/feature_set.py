@@ -10,7 +10,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from perceptron_core.features.templates import CRFPP, LABEL_COLUMN, Part, Template, boundary_value, literals
-from perceptron_core.hashing import hash_string, mix
+from perceptron_core.hashing import extend_key, hash_string
 
 EXTRACTOR_SEED = hash_string("extractor")
 
@@ -41,13 +41,13 @@ def template_key(template: Template, values: Sequence[str]) -> int:
     """The key of a feature, from its values: what the kernel computes from their hashes."""
     key = template_seed(template)
     for value in values:
-        key = mix(key, hash_string(value))
+        key = extend_key(key, hash_string(value))
     return key
 
 
 def extracted_key(feature: str) -> int:
     """The key of a feature that a free-form extractor named."""
-    return mix(EXTRACTOR_SEED, hash_string(feature))
+    return extend_key(EXTRACTOR_SEED, hash_string(feature))
 
 
 def _is_input(part: Part) -> bool:

@@ -8,12 +8,12 @@ the sentences stand in the order of a second seeded hash, that is, shuffled.
 
 import numpy as np
 
-from perceptron_core.hashing import hash_string, mix, mix_array
+from perceptron_core.hashing import extend_key, extend_keys, hash_string
 
 
 def _hashes(purpose: str, seed: int, file: int, ordinals: np.ndarray) -> np.ndarray:
-    key = mix(mix(hash_string(purpose), hash_string(str(seed))), file + 1)
-    return mix_array(key, ordinals.astype(np.uint64))
+    key = extend_key(extend_key(hash_string(purpose), hash_string(str(seed))), file + 1)
+    return extend_keys(key, ordinals.astype(np.uint64))
 
 
 def deal(seed: int, file: int, first: int, count: int, shards: int) -> tuple[np.ndarray, np.ndarray]:
@@ -29,4 +29,4 @@ def deal(seed: int, file: int, first: int, count: int, shards: int) -> tuple[np.
 
 def choose_shard(seed: int, shards: int) -> int:
     """The one shard that stands for all of them when a run is sub-sampled."""
-    return mix(hash_string("subsample"), hash_string(str(seed))) % shards
+    return extend_key(hash_string("subsample"), hash_string(str(seed))) % shards

@@ -30,7 +30,7 @@ from perceptron_core.shards.records import ShardReader
 from perceptron_core.structures.sequence.model import FeatureBlock, FeatureNumbers, SequenceModel
 from perceptron_core.structures.tokens import history
 from perceptron_core.task import Task
-from perceptron_core.training.rounds import WHOLE, Part
+from perceptron_core.training.rounds import WHOLE, RoundPart
 from perceptron_core.weights.rows import Rows
 
 
@@ -74,7 +74,7 @@ class ShardEpoch:
         kept: Optional[KeyTable] = None,
         threads: int = 1,
         steps: Optional[FeatureSteps] = None,
-        part: Part = WHOLE,
+        part: RoundPart = WHOLE,
     ) -> None:
         self.task, self.labels, self.settings, self.weights = task, labels, settings, weights
         self.kept = kept  # the features that are not too rare; None: all

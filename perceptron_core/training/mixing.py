@@ -86,35 +86,35 @@ class ShardStep(NamedTuple):
     rows: Rows  # "weight": the values it ended with, float32; "lag": its lag, float64
 
 
-class Shares(NamedTuple):
+class Division(NamedTuple):
     """m_i for each shard, and D for each weight."""
 
     multiples: Sequence[int]
     divisors: np.ndarray
 
 
-def _by_shard(count: Callable[[ShardStep], int]) -> Callable[..., Shares]:
-    def shares(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Shares:
+def _by_shard(count: Callable[[ShardStep], int]) -> Callable[..., Division]:
+    def shares(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Division:
         multiples = [count(step) for step in steps]
-        return Shares(multiples, np.full(len(weights), sum(multiples)))
+        return Division(multiples, np.full(len(weights), sum(multiples)))
 
     return shares
 
 
-def _by_weight(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Shares:
-    return Shares([1] * len(steps), weights)
+def _by_weight(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Division:
+    return Division([1] * len(steps), weights)
 
 
-def _by_row(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Shares:
-    return Shares([1] * len(steps), rows)
+def _by_row(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Division:
+    return Division([1] * len(steps), rows)
 
 
-def _between(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Shares:
-    return Shares([1] * len(steps), np.sqrt(weights * rows))
+def _between(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Division:
+    return Division([1] * len(steps), np.sqrt(weights * rows))
 
 
 # strategy → (steps, in how many shards each weight took part, in how many its row did) → shares
-MIXINGS: dict[str, Callable[[Sequence[ShardStep], np.ndarray, np.ndarray], Shares]] = {
+MIXINGS: dict[str, Callable[[Sequence[ShardStep], np.ndarray, np.ndarray], Division]] = {
     "uniform": _by_shard(lambda step: 1),
     "errors": _by_shard(lambda step: step.updates),
     "examples": _by_shard(lambda step: step.examples),

@@ -32,7 +32,7 @@ from perceptron_core.training.mixing import CERTAIN
 ROUNDS = 8  # at most, if nobody says
 
 
-class Part(NamedTuple):
+class RoundPart(NamedTuple):
     """Which part of every shard a round trains on: equal ones, but for a sentence."""
 
     number: int = 0
@@ -43,11 +43,11 @@ class Part(NamedTuple):
         return sentences * self.number // self.rounds, sentences * (self.number + 1) // self.rounds
 
 
-WHOLE = Part()
+WHOLE = RoundPart()
 
 
-def parts(rounds: int) -> Iterator[Part]:
-    return (Part(number, rounds) for number in range(rounds))
+def parts(rounds: int) -> Iterator[RoundPart]:
+    return (RoundPart(number, rounds) for number in range(rounds))
 
 
 def usual_rounds(mixing: str, shards: int, local_epochs: int, has_weights: bool) -> int:

@@ -163,7 +163,7 @@ def drop_zeros(rows: Rows) -> Rows:
     return Rows(rows.keys[used], starts, rows.labels[keep], values, counts)
 
 
-def cut(rows: Rows, ranges: int) -> Sequence[Rows]:
+def split_ranges(rows: Rows, ranges: int) -> Sequence[Rows]:
     """The rows of each of the equal ranges of the key space, in order."""
     bounds = [(2**64 * i) // ranges for i in range(1, ranges)]
     edges = [0, *np.searchsorted(rows.keys, np.array(bounds, np.uint64)).tolist(), len(rows.keys)]
@@ -178,7 +178,7 @@ def _slice(rows: Rows, low: int, high: int) -> Rows:
 
 
 def concatenate(pieces: Sequence[Rows]) -> Rows:
-    """Pieces in key order, end to end: the inverse of `cut`."""
+    """Pieces in key order, end to end: the inverse of `split_ranges`."""
     sizes = np.concatenate([np.diff(piece.starts) for piece in pieces])
     values = {name: np.concatenate([p.values[name] for p in pieces]) for name in pieces[0].values}
     return Rows(

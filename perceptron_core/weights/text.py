@@ -20,7 +20,7 @@ import numpy as np
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.feature_set import extracted_key, template_key
 from perceptron_core.features.templates import parse_feature_name
-from perceptron_core.hashing import hash_string, mix
+from perceptron_core.hashing import extend_key, hash_string
 from perceptron_core.task import Task
 from perceptron_core.weights.rows import Rows, from_entries
 
@@ -62,9 +62,9 @@ def extracted_name(feature: str) -> str:
 def name_key(name: str, label: str, task: Task) -> int:
     """The key of a feature, from its name; a transition's key also has its label in it."""
     if name == start_name():
-        return mix(hash_string("start"), hash_string(label))
+        return extend_key(hash_string("start"), hash_string(label))
     if name == stop_name():
-        return mix(hash_string("stop"), hash_string(label))
+        return extend_key(hash_string("stop"), hash_string(label))
     if name.startswith("extracted=") and task.features.extractor:
         return extracted_key(_unescape(name[len("extracted=") :]))
     history = task.features.history_templates  # then there are no transitions
@@ -74,12 +74,12 @@ def name_key(name: str, label: str, task: Task) -> int:
     before, joined, feature = name[len("label[-1]=") :].partition(" & ")
     before_hash = hash_string(_unescape(before))
     if not joined:
-        return mix(mix(hash_string("transition"), before_hash), hash_string(label))
+        return extend_key(extend_key(hash_string("transition"), before_hash), hash_string(label))
     bigrams = task.features.bigram_templates
     plain = _BIGRAM_PREFIX + feature
     readable = plain if any(t.text.startswith(_BIGRAM_PREFIX) for t in bigrams) else feature
     template, values = parse_feature_name(readable, bigrams)
-    return mix(template_key(template, values), before_hash)
+    return extend_key(template_key(template, values), before_hash)
 
 
 class TextWeights(NamedTuple):

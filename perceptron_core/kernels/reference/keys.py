@@ -5,7 +5,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from perceptron_core.hashing import hash_string, mix_array
+from perceptron_core.hashing import extend_keys, hash_string
 
 
 def hash_strings(strings: Sequence[Optional[str]]) -> np.ndarray:
@@ -43,7 +43,7 @@ def compose_at(
             values = np.where(inside, values, np.uint64(0))
             values[left] = program.before[p][(begins - at - 1)[left]]
             values[right] = program.after[p][(at - ends)[right]]
-            mixed = mix_array(keys[:, k], values)
+            mixed = extend_keys(keys[:, k], values)
             keys[:, k] = np.where((values == 0) | (keys[:, k] == 0), np.uint64(0), mixed)
     fires = keys != 0
     starts = np.append(0, np.cumsum(fires.sum(axis=1))).astype(np.int32)

@@ -12,7 +12,7 @@ import numpy as np
 from perceptron_core.arrays import GrowingArray
 from perceptron_core.counting.shard_counts import FeatureSteps
 from perceptron_core.features.encoding import FeatureKeys
-from perceptron_core.hashing import hash_string, mix_array
+from perceptron_core.hashing import extend_keys, hash_string
 from perceptron_core.kernels import ALL_ONE, DENSE_LABELS, KeyTable, WeightRows
 from perceptron_core.learners import ONE_PASS
 from perceptron_core.settings import Settings
@@ -91,15 +91,15 @@ def transition_keys(labels: Sequence[str]) -> np.ndarray:
     Each weight has a key of its own, so that mixing by rows counts it by itself; its label is the column.
     """
     names = label_hashes(labels)
-    between = mix_array(mix_array(hash_string("transition"), names)[:, None], names[None, :])
-    start = mix_array(hash_string("start"), names)
-    stop = mix_array(hash_string("stop"), names)
+    between = extend_keys(extend_keys(hash_string("transition"), names)[:, None], names[None, :])
+    start = extend_keys(hash_string("start"), names)
+    stop = extend_keys(hash_string("stop"), names)
     return np.concatenate([between, start[None, :], stop[None, :]])
 
 
 def pair_keys(keys: np.ndarray, labels: Sequence[str]) -> np.ndarray:
     """The key of each (label-bigram feature, previous label): features × labels, flat."""
-    return mix_array(keys[:, None], label_hashes(labels)[None, :]).ravel()
+    return extend_keys(keys[:, None], label_hashes(labels)[None, :]).ravel()
 
 
 def _touched(weights: WeightRows, keys: np.ndarray, order: np.ndarray) -> Rows:

@@ -17,7 +17,7 @@ import numpy as np
 
 from perceptron_core.arrays import ragged_range
 from perceptron_core.errors import UserError
-from perceptron_core.features.encoding import Encoded, join
+from perceptron_core.features.encoding import Encoded, append_per_token
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.kernels import hash_strings
 from perceptron_core.kernels.reference import compose_at
@@ -65,6 +65,6 @@ def _instances(
     sizes = block.starts[tokens + 1] - block.starts[tokens]
     own = block.ids[ragged_range(block.starts[tokens], sizes)]
     own_starts = np.append(0, np.cumsum(sizes)).astype(np.int32)
-    all_starts, ids = join(own_starts, own, np.diff(starts), model.numbers.emissions.intern(keys))
+    all_starts, ids = append_per_token(own_starts, own, np.diff(starts), model.numbers.emissions.intern(keys))
     nothing = np.zeros(0, np.int32)
     return FeatureBlock(np.ones(len(tokens), np.int32), nothing, all_starts, ids, np.zeros_like(all_starts), nothing)
