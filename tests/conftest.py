@@ -18,6 +18,7 @@ from typing import Callable, NamedTuple
 import pytest
 
 from perceptron_jobs.cli.main import main
+from repository import ROOT
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -31,7 +32,7 @@ def no_waiting_for_the_disk() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of the real corpora: $PERCEPTRON_DATA, or shared/data beside the repository."""
-    default = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    default = ROOT.parent / "shared" / "data"
     folder = Path(os.environ.get("PERCEPTRON_DATA", default))
     if not folder.is_dir():
         reason = f"the corpora are not at {folder}; set PERCEPTRON_DATA to the folder that has conll2000/, ewt/ …"
@@ -225,7 +226,7 @@ def hadoop(tmp_path_factory) -> Iterator[Hadoop]:
         if os.environ.get("CI") or os.environ.get("PERCEPTRON_CI"):
             pytest.fail(reason)
         pytest.skip(reason)
-    script = Path(__file__).resolve().parent.parent / "scripts" / "cluster"
+    script = ROOT / "scripts" / "cluster"
     cluster = Hadoop(script, tmp_path_factory.mktemp("hadoop") / "cluster", {})
     try:
         cluster.cluster("up", "--nodes", "2")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 CORE = sorted((ROOT / "perceptron_core").rglob("*.py"))
 JOBS = sorted((ROOT / "jobs").rglob("*.py"))
 JOB_FILES = [
@@ -101,12 +102,11 @@ def test_the_protocol_needs_only_the_core() -> None:
     assert top(imported(read(ROOT / "jobs" / "mr" / "protocol.py"))) <= {*STANDARD, "perceptron_core"}
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "perceptron_core" / "structures" / "sequence").glob("[bgklv]*.py")), ids=name
-)
-def test_decoders_never_see_features(path: Path) -> None:
-    ours = {name for name in imported(read(path)) if name.startswith("perceptron_core")}
-    assert all(name.startswith("perceptron_core.structures.sequence.decoders") for name in ours)
+@pytest.mark.parametrize("search", ["lattice", "viterbi", "beam", "greedy", "k_best"])
+def test_searches_never_see_features(search: str) -> None:
+    names = imported(read(ROOT / "perceptron_core" / "structures" / "sequence" / f"{search}.py"))
+    ours = {name for name in names if name.startswith("perceptron_core")}
+    assert all(name.startswith("perceptron_core.structures.sequence.lattice") for name in ours)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "perceptron_core" / "learners").glob("*.py")), ids=name)

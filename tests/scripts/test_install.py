@@ -14,8 +14,8 @@ from typing import Callable
 import pytest
 
 from perceptron_jobs.cli.options import READY_TASKS
+from repository import ROOT
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCES = ("LICENSE", "README.md", "pyproject.toml", "setup.cfg", "setup.py", "configs", "jobs", "perceptron_core")
 BUILT = shutil.ignore_patterns("*.so", "native.c", "__pycache__")
 NOT_INHERITED = ("CC", "PYTHONPATH", "SETUPTOOLS_USE_DISTUTILS")  # the last is set by `import jobs`, for mrjob
@@ -31,7 +31,7 @@ class Installed:
         self.site = folder / "site"
         sources = folder / "sources"
         for name in SOURCES:
-            path = REPOSITORY / name
+            path = ROOT / name
             copy = shutil.copy if path.is_file() else lambda *paths: shutil.copytree(*paths, ignore=BUILT)
             sources.mkdir(exist_ok=True)
             copy(path, sources / name)
@@ -67,7 +67,7 @@ def install(tmp_path_factory) -> Callable[..., Installed]:
     missing = sorted(set(NEEDED) - installed)
     if missing:
         pytest.skip(f"a wheel cannot be built without {', '.join(missing)}; install the extra `test`")
-    if not (REPOSITORY / "setup.cfg").exists():
+    if not (ROOT / "setup.cfg").exists():
         pytest.skip("the sources are not beside the tests")
     return lambda **compiler: Installed(tmp_path_factory.mktemp("install"), compiler)
 
@@ -88,10 +88,10 @@ def test_the_wheel_holds_what_it_needs(compiled):
     names = compiled.names()
     assert {f"perceptron_jobs/configs/{task}.yaml" for task in READY_TASKS} <= set(names)
     assert [name for name in names if name.startswith("perceptron_core/kernels/native.") and name.endswith(".so")]
-    packages = {path.parent for top in ("jobs", "perceptron_core") for path in (REPOSITORY / top).rglob("*.py")}
-    for package in packages:
-        modules = {str(path.relative_to(REPOSITORY)) for path in package.glob("*.py")}
-        assert modules <= set(names), f"list {package.name} under `packages` in setup.cfg"
+    for folder, package in (("jobs", "perceptron_jobs"), ("perceptron_core", "perceptron_core")):
+        for path in (ROOT / folder).rglob("*.py"):
+            module = Path(package, path.relative_to(ROOT / folder))
+            assert str(module) in names, f"list {'.'.join(module.parent.parts)} under `packages` in setup.cfg"
     assert not [name for name in names if name.startswith(("tests", "scripts", "build"))]
 
 
@@ -118,7 +118,7 @@ def test_both_train_in_another_folder_and_give_the_same_bytes(compiled, without_
 
 def test_the_wheel_comes_before_what_is_installed(compiled, tmp_path):
     """Else the other tests of this file would test something else."""
-    where = "import perceptron_jobs, perceptron_core.kernels.native as n; print(jobs.__file__); print(n.__file__)"
+    where = "import perceptron_jobs as jobs, perceptron_core.kernels.native as n; print(jobs.__file__, n.__file__)"
     for path in compiled.perceptron(tmp_path, program=where).split():
         assert path.startswith(str(compiled.site))
 

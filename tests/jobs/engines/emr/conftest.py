@@ -24,12 +24,13 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.emr.models import emr_backends
 
 from perceptron_jobs.storage.s3 import connect_by
+from repository import ROOT
 
 REGION = "us-east-1"
 KEYS = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": REGION}
 WHEEL = "mr_perceptron-0.1.0-cp39-cp39-linux_x86_64.whl"
 NODES_PYTHON = "/opt/perceptron/bin/python"
-READY = Path(__file__).resolve().parent.parent.parent / "configs" / "mrjob.emr.conf"
+READY = ROOT / "configs" / "mrjob.emr.conf"
 TRAINING = ("--shards", 4, "--mixing", "errors", "--epochs", 2)  # odd fractions: sums whose order would show
 
 

@@ -8,6 +8,7 @@ import pytest
 from perceptron_core.errors import InputError
 from perceptron_jobs.cli.options import READY_EXPERIMENTS
 from perceptron_jobs.experiment.definition import find_experiment, read_experiment
+from repository import ROOT
 
 BAD = {
     "an unknown key": ({"titel": "x"}, "the experiment: `titel` is not known; there are title, source"),
@@ -114,11 +115,10 @@ def test_the_ready_experiments_are_sound(name, full):
 
 
 def test_the_ready_experiments_are_installed_with_the_package():
-    top = Path(__file__).resolve().parent.parent.parent
     setup = configparser.ConfigParser()
-    assert setup.read(top / "setup.cfg")
+    assert setup.read(ROOT / "setup.cfg")
     patterns = setup["options.package_data"]["perceptron_jobs.configs"].split(", ")
-    packed = {path.name: path for pattern in patterns for path in (top / "configs").glob(pattern)}
+    packed = {path.name: path for pattern in patterns for path in (ROOT / "configs").glob(pattern)}
     for name in READY_EXPERIMENTS:
         found = Path(find_experiment(name))  # in the tree, or where the package was installed
         assert found.read_bytes() == packed[found.name].read_bytes()

@@ -14,8 +14,8 @@ import pytest
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.features.templates import parse_feature_name
 from perceptron_core.task import read_task
+from repository import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "scripts" / "bench.d"
 NAMES = ("epoch", "train", "tag", "labels", "classify", "memory", "cores", "cluster", "growth", "shuffle", "wire")
 

@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 import pytest
 
+from repository import ROOT
+
 pytestmark = pytest.mark.docker
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-ENGINE = REPOSITORY / "scripts" / "docker" / "engine"
+ENGINE = ROOT / "scripts" / "docker" / "engine"
 CERTIFICATES = Path("/usr/local/share/ca-certificates")  # where an administrator of Debian puts additional ones
 BUILT = {"namenode": "mr-perceptron-node", "client": "mr-perceptron-client"}  # the services that have a build
 DAEMONS = {"namenode", "datanode", "resourcemanager", "nodemanager", "historyserver"}
@@ -31,7 +32,7 @@ NO_ENGINE = "no Docker engine answers; start one, or set PERCEPTRON_START_DOCKER
 _open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
 
-def _output(*command: object, cwd: Path = REPOSITORY) -> str:
+def _output(*command: object, cwd: Path = ROOT) -> str:
     words = [str(word) for word in command]
     # The time is ample: it is there for an engine that hangs.
     done = subprocess.run(words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=1800)
@@ -106,12 +107,12 @@ def tree(engine: bool, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what .dockerignore admits, with the certificates and jars that this machine has already."""
     tree = tmp_path_factory.mktemp("docker") / "tree"
     tree.mkdir()
-    admitted = re.findall("^!(.*)$", (REPOSITORY / ".dockerignore").read_text(), re.MULTILINE)
+    admitted = re.findall("^!(.*)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
     for name in (*admitted, ".dockerignore", "docker-compose.yml"):
-        if (REPOSITORY / name).is_dir():
-            shutil.copytree(REPOSITORY / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-        elif (REPOSITORY / name).exists():
-            shutil.copy2(REPOSITORY / name, tree / name)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif (ROOT / name).exists():
+            shutil.copy2(ROOT / name, tree / name)
     extra = tree / "scripts" / "docker" / "extra"
     if CERTIFICATES.is_dir():
         shutil.copytree(CERTIFICATES, extra / "certificates", dirs_exist_ok=True)

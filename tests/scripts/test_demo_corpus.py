@@ -9,7 +9,9 @@ from random import Random
 
 import pytest
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "make_demo_corpus.py"
+from repository import ROOT
+
+SCRIPT = ROOT / "scripts" / "make_demo_corpus.py"
 PARTS = {"train": 2400, "dev": 400, "test": 400}
 
 Sentence = list[tuple[str, str]]

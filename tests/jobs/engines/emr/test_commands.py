@@ -9,10 +9,11 @@ import pytest
 from botocore.validate import ParamValidator
 
 from perceptron_jobs.engines.emr import EmrRunner, configured
+from repository import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore:Boto3 will no longer support Python")  # of 3.9
 
-READY = Path(__file__).resolve().parent.parent.parent / "configs" / "mrjob.emr.conf"
+READY = ROOT / "configs" / "mrjob.emr.conf"
 
 
 def test_predict_and_evaluate(world: Any, on_emr: Callable[..., Any], must: Any, inline: Path) -> None:

@@ -19,7 +19,7 @@ from perceptron_core.training.mixing import (
     mix,
     mixing_now,
 )
-from perceptron_core.weights.rows import Rows, concatenate, cut, empty, from_entries
+from perceptron_core.weights.rows import Rows, concatenate, empty, from_entries, split_ranges
 
 Entry = tuple[int, int]
 KEYS = [1, 2**20, 2**63 - 1, 2**63, 2**64 - 1]
@@ -128,9 +128,9 @@ def test_neither_order_nor_ranges_matter(
     shuffled = list(steps)
     random.shuffle(shuffled)
     assert_same_rows(mix(strategy, before, shuffled), whole)
-    cuts = [cut(s.rows, ranges) for s in steps]
-    pieces = [mix(strategy, before, [s._replace(rows=c[r]) for s, c in zip(steps, cuts)]) for r in range(ranges)]
-    assert_same_rows(concatenate(pieces), whole)
+    splits = [split_ranges(s.rows, ranges) for s in steps]
+    mixed = [mix(strategy, before, [s._replace(rows=r[i]) for s, r in zip(steps, splits)]) for i in range(ranges)]
+    assert_same_rows(concatenate(mixed), whole)
 
 
 @pytest.mark.parametrize("strategy", MIXINGS)

@@ -15,9 +15,11 @@ from typing import NamedTuple
 import pytest
 from hdfs import InsecureClient
 
+from repository import ROOT
+
 pytestmark = pytest.mark.hadoop
 
-SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "cluster"
+SCRIPT = ROOT / "scripts" / "cluster"
 TEXT = "кот спит\n\n时间 flies\n"
 
 
