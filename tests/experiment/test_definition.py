@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from perceptron_core.errors import InputError
-from perceptron_jobs.cli.options import READY_EXPERIMENTS
-from perceptron_jobs.experiment.definition import find_experiment, read_experiment
+from perceptron_jobs.experiment.definition import read_experiment
+from perceptron_jobs.options.names import READY_EXPERIMENTS, find_experiment
 
 BAD = {
     "an unknown key": ({"titel": "x"}, "the experiment: `titel` is not known; there are title, source"),
