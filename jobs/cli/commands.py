@@ -22,12 +22,13 @@ from perceptron_core.task import Task
 from perceptron_core.training.stopping import StopRule
 from perceptron_core.weights.model_file import Model, write_model
 from perceptron_core.weights.text import format_weights, parse_weights
-from perceptron_jobs.cli.options import as_arguments
 from perceptron_jobs.cli.terminal import CLEAR, Terminal
 from perceptron_jobs.corpora.prepared import prepare
 from perceptron_jobs.engines.runners import Cluster
 from perceptron_jobs.models.apply import evaluate, evaluate_predicted, predict, python_file
 from perceptron_jobs.models.feature_names import find_names, prepared_of
+from perceptron_jobs.options.names import find_experiment
+from perceptron_jobs.options.spelling import as_arguments
 from perceptron_jobs.report import distinct_names, learning_curve, learning_curve_svg, read_run, report_html
 from perceptron_jobs.storage import is_remote, storage_of
 from perceptron_jobs.training.configuration import portable
@@ -289,10 +290,7 @@ def run_report(arguments: Arguments) -> None:
 
 
 def run_experiment(arguments: Arguments) -> None:
-    from perceptron_jobs.experiment.definition import (  # only now: no other command needs them
-        find_experiment,
-        read_experiment,
-    )
+    from perceptron_jobs.experiment.definition import read_experiment  # only now: no other command needs it
     from perceptron_jobs.experiment.run import Surroundings, run_experiment
 
     data = arguments.data or os.environ.get("PERCEPTRON_DATA")

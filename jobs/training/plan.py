@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
+from perceptron_core.registry import DEFAULT_MIXING
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 from perceptron_core.training.stopping import StopRule
@@ -22,7 +23,7 @@ class TrainingPlan(NamedTuple):
     min_count: Optional[int] = None
     settings: Settings = Settings()
     threads: int = 1  # which changes no result, and so is no setting
-    mixing: str = "row"
+    mixing: str = DEFAULT_MIXING
     rounds: Optional[int] = None  # of the first epoch; None: see perceptron_core/training/rounds.py
     subsample: bool = False
     init_model: Optional[str] = None

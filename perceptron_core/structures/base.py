@@ -24,7 +24,7 @@ import numpy as np
 
 from perceptron_core.corpus import Sentence
 from perceptron_core.corpus.sentence import Targets
-from perceptron_core.counting.filters import StepSizes
+from perceptron_core.features.filters import StepSizes
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import Layout, TypeTables

@@ -13,7 +13,7 @@ from typing import Callable
 
 import pytest
 
-from perceptron_jobs.cli.options import READY_TASKS
+from perceptron_jobs.options.names import READY_TASKS
 from repository import ROOT
 
 SOURCES = ("LICENSE", "README.md", "pyproject.toml", "setup.cfg", "setup.py", "configs", "jobs", "perceptron_core")

@@ -86,11 +86,9 @@ def naive(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> tuple[dict
             "examples": [s.examples for s in steps],
             "touched": [1] * len(steps),
             "row": [1] * len(steps),
-            "mid": [1] * len(steps),
             "scaled": [1] * len(steps),
         }[strategy]
-        between = (len(senders) * len(row_senders)) ** 0.5
-        divisor = {"touched": len(senders), "row": len(row_senders), "mid": between}.get(strategy, sum(multiple))
+        divisor = {"touched": len(senders), "row": len(row_senders)}.get(strategy, sum(multiple))
         moved = mean = 0.0
         for i in senders:
             moved += multiple[i] * (sent[i][entry] - start)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_core.corpus.label_encodings import legal_transitions
-from perceptron_jobs.cli.options import READY_TASKS
+from perceptron_jobs.options.names import READY_TASKS
 from perceptron_jobs.training.run_dir import open_model
 
 
