@@ -5,13 +5,15 @@ registry, so whoever adds a decoder, a learner, a mixing strategy, a format or a
 The first name of a tuple is the default, except for mixing.
 """
 
-KINDS = ("sequence", "classification")  # perceptron_core/structures
+SEQUENCE, CLASSIFICATION = "sequence", "classification"
+KINDS = (SEQUENCE, CLASSIFICATION)  # perceptron_core/structures
 DECODERS = ("viterbi", "beam", "greedy")
 UPDATES = ("standard", "early", "max-violation")
 
 LEARNERS = ("perceptron", "pa", "pa1", "pa2", "mira")  # they update in every epoch
 ONE_PASS = ("naive-bayes", "rocchio")  # they count in a single pass
 ALL_LEARNERS = LEARNERS + ONE_PASS
+SET_LEARNERS = ("perceptron", "mira")  # they can update by several constraints at once
 
 MIXINGS = ("uniform", "errors", "examples", "touched", "row", "scaled")
 DEFAULT_MIXING = "row"

@@ -17,7 +17,7 @@ from perceptron_core.settings import Settings
 from perceptron_core.structures.classification.classification import KINDS
 from perceptron_core.structures.prefixes import UPDATES
 from perceptron_core.structures.sequence.decoders import DECODERS
-from perceptron_core.task import DEFAULTS
+from perceptron_core.task_file import DEFAULTS
 from perceptron_core.training.mixing import MIXINGS
 from perceptron_jobs.engines.runners import _runner_class
 from perceptron_jobs.options import declarations

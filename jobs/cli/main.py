@@ -41,7 +41,7 @@ def run(given: list[str]) -> None:
     if not hasattr(arguments, "task"):
         work(arguments)
         return
-    from perceptron_core.task import read_task
+    from perceptron_core.task_file import read_task
 
     path = find_task(arguments.task)
     task = read_task(path)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from perceptron_core.atomic import written_atomically
-from perceptron_core.task import Task, read_task
+from perceptron_core.task import Task
+from perceptron_core.task_file import read_task
 from perceptron_jobs.experiment.cell import Cell, Corpus
 from perceptron_jobs.experiment.clock import CAPTION, Epoch, inputs, seconds_until
 from perceptron_jobs.experiment.corpora import check_prepared, cut, make, prepare_dealt

@@ -50,6 +50,10 @@ class Encoded(NamedTuple):
         """The label number of every token; empty if the input has no labels."""
         return self.targets["labels"]
 
+    def unlabelled(self) -> "Encoded":
+        """The same sentences, their targets unknown."""
+        return self._replace(targets=dict.fromkeys(self.targets, NO_NUMBERS))
+
     def words(self) -> np.ndarray:
         """How many words stand together: those of each sentence, or of each text."""
         return self.word_sizes if len(self.word_sizes) else self.lengths

@@ -96,6 +96,7 @@ class Structure(ABC):
 
     kind: ClassVar[str]  # in the task file
     unit: ClassVar[str] = "sentences"  # what is an example, and what errors count: sentences or tokens of a shard
+    called: ClassVar[str] = "sentences"  # what the corpus consists of, in messages
     layout: ClassVar[Layout] = Layout()
     anchors: ClassVar[tuple[str, ...]] = ()  # the names of a site's positions, where there are several
     decoders: ClassVar[tuple[str, ...]]
@@ -120,6 +121,11 @@ class Structure(ABC):
     @classmethod
     def check_templates(cls, templates: Sequence[Template], path: str) -> None:
         """Refuse a template that makes no sense here."""
+
+    @classmethod
+    def more_templates(cls, inputs: Sequence[str]) -> list[Template]:
+        """Templates that the input columns ask for by themselves."""
+        return []
 
     def check(self, settings: Settings) -> None:
         """Refuse what this structure cannot do, with a sentence."""
@@ -185,7 +191,7 @@ class Structure(ABC):
         """The key of a feature, from its name."""
         if name.startswith(EXTRACTED) and self.features.extractor:
             return extracted_key(unescape(name[len(EXTRACTED) :]))
-        return template_key(*parse_feature_name(name, self.features.templates))
+        return template_key(*parse_feature_name(name, [t for t in self.features.templates if not t.bigram]))
 
     def labels_in(self, name: str) -> set[str]:
         """The labels that a feature's name mentions."""

@@ -15,7 +15,7 @@ from shard_loop import fresh_weights, load, one_epoch
 
 from perceptron_core.settings import Settings
 from perceptron_core.structures.sequence.model import pair_keys, transition_keys
-from perceptron_core.task import read_task
+from perceptron_core.task_file import read_task
 from perceptron_core.training.epoch import ShardEpoch
 from perceptron_core.weights.rows import Rows, drop_zeros, find_keys, select, spread, to_record, unite
 from perceptron_core.wire import encode_line

@@ -13,7 +13,7 @@ import pytest
 
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.features.templates import parse_feature_name
-from perceptron_core.task import read_task
+from perceptron_core.task_file import read_task
 from repository import ROOT
 
 FOLDER = ROOT / "scripts" / "bench.d"

@@ -20,7 +20,8 @@ from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.kernels import KeyTable
 from perceptron_core.structures.sequence.model import pair_keys, transition_keys
-from perceptron_core.task import Task, read_task
+from perceptron_core.task import Task
+from perceptron_core.task_file import read_task
 from perceptron_core.weights.model_file import read_model
 from perceptron_core.wire import decode_line
 from perceptron_jobs.engines.runners import Cluster, run_job

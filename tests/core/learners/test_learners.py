@@ -17,7 +17,8 @@ from perceptron_core.kernels import COMPILED
 from perceptron_core.learners import LEARNERS
 from perceptron_core.settings import Settings
 from perceptron_core.shards.records import ShardContent, write_shard
-from perceptron_core.task import Task, read_task
+from perceptron_core.task import Task
+from perceptron_core.task_file import read_task
 from perceptron_core.training.epoch import EpochStats, ShardEpoch
 from perceptron_core.training.mixing import MIXINGS, ShardStep, add_average, apply, averaged_rows
 from perceptron_core.training.mixing import mix as mix_shards

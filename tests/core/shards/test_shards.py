@@ -18,7 +18,8 @@ from perceptron_core.shards import records as shards_module
 from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
 from perceptron_core.shards.dealing import choose_shard, deal
 from perceptron_core.shards.records import ShardReader, write_shard
-from perceptron_core.task import Task, read_task
+from perceptron_core.task import Task
+from perceptron_core.task_file import read_task
 from perceptron_core.training.epoch import ShardEpoch
 from perceptron_core.weights.rows import empty
 from perceptron_core.wire import DamagedRecord, decode_line, encode_line, pack, unpack

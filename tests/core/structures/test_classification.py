@@ -15,7 +15,7 @@ import perceptron_jobs.corpora.pieces
 from perceptron_core.corpus import Sentence
 from perceptron_core.shards.builder import in_chunks
 from perceptron_core.shards.dealing import deal
-from perceptron_core.task import read_task
+from perceptron_core.task_file import read_task
 from perceptron_core.weights.model_file import read_model
 
 LABELS = ("добро", "зло", "新闻")

@@ -10,7 +10,8 @@ from perceptron_core.errors import InputError
 from perceptron_core.evaluation.held_out import HeldOut
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.settings import Settings
-from perceptron_core.task import Task, read_task
+from perceptron_core.task import Task
+from perceptron_core.task_file import read_task
 from perceptron_core.training.stopping import StopRule, best_epoch, reason_to_stop, training_score
 from perceptron_core.weights.rows import empty, from_entries
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_core.shards.dealing import deal
-from perceptron_core.task import read_task
+from perceptron_core.task_file import read_task
 from perceptron_jobs.experiment import deals
 from perceptron_jobs.experiment.cell import Cell, Corpus
 from perceptron_jobs.experiment.corpora import prepare_dealt
