@@ -4,6 +4,7 @@ Exit codes: 0 done, 2 the user's mistake (a sentence on standard error), 1 ours 
 """
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -35,9 +36,9 @@ def _use_task_options(parsers: Parsers, arguments: argparse.Namespace, options: 
 def run(given: list[str]) -> None:
     parsers = make_parsers()
     arguments = parsers.main.parse_args(given)
-    from perceptron_jobs.cli import commands  # only now: --help needs neither NumPy nor mrjob
-
-    work = getattr(commands, f"run_{arguments.command}")
+    # Only now: --help needs neither NumPy nor mrjob, and no command needs what the others do.
+    module = importlib.import_module(f"perceptron_jobs.cli.{COMMANDS[arguments.command].module}")
+    work = getattr(module, f"run_{arguments.command}")
     if not hasattr(arguments, "task"):
         work(arguments)
         return

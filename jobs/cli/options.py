@@ -118,51 +118,63 @@ def _experiment(parser: argparse.ArgumentParser) -> None:
     add_runner(parser)
 
 
-class Command:
-    """One command: what it is for, an example, and its arguments."""
+class Command(NamedTuple):
+    """One command: the module that does it, what it is for, an example, and its arguments."""
 
-    def __init__(self, help_text: str, example: str, declare: Callable[[argparse.ArgumentParser], None]) -> None:
-        self.help, self.example, self.declare = help_text, example, declare
+    module: str  # of perceptron_jobs.cli, with the function run_COMMAND
+    help: str
+    example: str
+    declare: Callable[[argparse.ArgumentParser], None]
 
 
 COMMANDS = {
     "prepare": Command(
+        "training",
         "encode a corpus into shards once, for many trainings",
         "perceptron prepare ner --train eng.train.gz --shards 10 --output prepared/",
         add_prepare,
     ),
     "train": Command(
+        "training",
         "train a model, or continue a run that was stopped",
         "perceptron train chunking --train train.txt.gz --dev test.txt.gz --run-dir run/\n"
         "  perceptron train ner --prepared prepared/ --run-dir run/ --mixing row --epochs 15 -r local",
         add_train,
     ),
     "predict": Command(
+        "applying",
         "tag files with a model",
         "perceptron predict run/ test.txt --output tagged.txt\n"
         "  echo 'Time flies like an arrow .' | perceptron predict run/ - --format raw",
         _predict,
     ),
     "evaluate": Command(
+        "applying",
         "score a model on gold files, or score files that are tagged already",
         "perceptron evaluate run/ test.txt.gz\n  perceptron evaluate --predicted tagged.txt",
         _evaluate,
     ),
     "inspect": Command(
+        "models",
         "show the strongest weights with the names of their features",
         "perceptron inspect run/ --label B-PER --feature suffix --top 10",
         _inspect,
     ),
-    "export": Command("write all weights as text", "perceptron export run/ --output weights.tsv", _export),
+    "export": Command("models", "write all weights as text", "perceptron export run/ --output weights.tsv", _export),
     "import": Command(
-        "turn weights as text into a model", "perceptron import weights.tsv --task ner --output model", _import
+        "models",
+        "turn weights as text into a model",
+        "perceptron import weights.tsv --task ner --output model",
+        _import,
     ),
     "report": Command(
+        "reporting",
         "show a run's learning curve, or write a page about one or more runs",
         "perceptron report run/\n  perceptron report run1/ run2/ --output report.html",
         _report,
     ),
     "experiment": Command(
+        "training",
         "run a grid of trainings and show the results as a table and a figure",
         "perceptron experiment mixing --data corpora/ --output results/",
         _experiment,

@@ -39,7 +39,6 @@ from perceptron_core.wire import encode_line
 from perceptron_jobs.corpora.prepared import Prepared, blaming_damage
 from perceptron_jobs.engines.over_shards import run_over_shards
 from perceptron_jobs.mr.train_epoch import RESIDENT, MRTrainEpoch
-from perceptron_jobs.report import read_run, report_html
 from perceptron_jobs.storage import join, open_file
 from perceptron_jobs.storage.base import NotOurs
 from perceptron_jobs.training import one_pass
@@ -118,25 +117,26 @@ class _Training:
         model = combine(*self._published(self.run.chosen_epoch()))
         self.last = {}
         self.run.write_model(model)
-        self._show(model)
+        self._write_mistakes(model)
+        self.listener.finished(self.run, self.plan.task, model)
         return self.run
 
     def _published(self, epoch: int) -> tuple[Model, Optional[Model]]:
         """The epoch's weights and sums of averages."""
         return self.last.get(epoch) or (self.run.weights(epoch), self.run.average(epoch))
 
-    def _show(self, model: Model) -> None:
-        """What the model gets wrong, and the report; the model is there, and stays, if they cannot be made."""
+    def _write_mistakes(self, model: Model) -> None:
+        """What the model gets wrong on the dev set; the model is written, and stays if this fails."""
+        if self.held_out is None:
+            return
         try:
-            if self.held_out is not None:
-                which = "averaged" if "averaged" in model.rows.values else "last"
-                found = self.held_out.mistakes(self.labels, self.settings, choose_weights(model, which))
-                self.run.write_mistakes({"epoch": self.run.chosen_epoch(), "weights": which, **found})
-            self.run.write_report(report_html([read_run(self.run, self.plan.task, model)]))
+            which = "averaged" if "averaged" in model.rows.values else "last"
+            found = self.held_out.mistakes(self.labels, self.settings, choose_weights(model, which))
+            self.run.write_mistakes({"epoch": self.run.chosen_epoch(), "weights": which, **found})
         except NotOurs:
             raise
         except (UserError, OSError) as error:
-            self.listener.note(f"the report could not be written: {error}")
+            self.listener.note(f"the mistakes on the dev set could not be written: {error}")
 
     def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         began, jobs, ends = time.time(), [], []

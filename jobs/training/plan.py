@@ -7,7 +7,9 @@ from perceptron_core.registry import DEFAULT_MIXING
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 from perceptron_core.training.stopping import StopRule
+from perceptron_core.weights.model_file import Model
 from perceptron_jobs.engines.runners import Cluster
+from perceptron_jobs.training.run_dir import RunDir
 
 
 class TrainingPlan(NamedTuple):
@@ -45,3 +47,6 @@ class Listener:
 
     def epoch(self, entry: dict[str, Any]) -> None:
         """An epoch was published."""
+
+    def finished(self, run: RunDir, task: Task, model: Model) -> None:
+        """The training has ended and its model is written; the run directory is still held by this process."""

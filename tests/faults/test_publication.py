@@ -22,7 +22,7 @@ AT_ONCE = 5
 KILLED_AT_EACH_CHANGE = """
 import os, signal, sys
 from hdfs import InsecureClient
-import perceptron_jobs.cli.commands, perceptron_jobs.training.driver, perceptron_jobs.storage.webhdfs
+import perceptron_jobs.cli.training, perceptron_jobs.training.driver, perceptron_jobs.storage.webhdfs
 from perceptron_jobs.cli.main import main
 from perceptron_jobs.storage import is_remote, storage_of
 from perceptron_jobs.storage.lease import Lease
