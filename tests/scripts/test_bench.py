@@ -33,7 +33,7 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
 
 
 def scripts_bench(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([str(ROOT / "scripts" / "bench"), *arguments], capture_output=True, text=True)
+    return subprocess.run([str(ROOT / "scripts" / "bench"), *arguments], capture_output=True, text=True, timeout=300)
 
 
 # ---------------------------------------------------------------- the command line

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +15,7 @@ import pytest
 from hdfs import InsecureClient
 
 from repository import ROOT
+from waiting import started, still_runs, wait_until
 
 pytestmark = pytest.mark.hadoop
 
@@ -42,6 +42,7 @@ class Cluster(NamedTuple):
             env={**os.environ, "PERCEPTRON_CLUSTER": str(self.state), **variables},
             capture_output=True,
             text=True,
+            timeout=1800,  # a first start fetches Hadoop
         )
 
     def must(self, *arguments: str) -> str:
@@ -61,7 +62,7 @@ class Cluster(NamedTuple):
         """What bash prints for the script, in the environment that `env` gives."""
         script = f'set -euo pipefail\neval "$("{SCRIPT}" env)"\n{script}'
         variables = {**os.environ, "PERCEPTRON_CLUSTER": str(self.state)}
-        done = subprocess.run(["bash", "-c", script], env=variables, capture_output=True)
+        done = subprocess.run(["bash", "-c", script], env=variables, capture_output=True, timeout=600)
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode()
 
@@ -226,15 +227,13 @@ def test_down_ends_hanging_tasks_too(cluster: Cluster) -> None:
     jar=$(find -L "$HADOOP_HOME" -name 'hadoop-streaming*.jar')
     exec hadoop jar "$jar" -input /hang/in -output /hang/out -mapper 'sleep 98765' 2>&1
     """
-    with subprocess.Popen(
+    with started(
         ["bash", "-c", f'eval "$("{SCRIPT}" env)"\n{script}'],
         env={**os.environ, "PERCEPTRON_CLUSTER": str(cluster.state)},
         stdout=subprocess.DEVNULL,
     ) as client:
-        mappers = _wait_for_mappers()
+        mappers = wait_until("a mapper that hangs", _mappers, alive=still_runs(client))
         cluster.must("down")
-        client.kill()
-    assert mappers
     assert not any(map(_is_mapper, mappers))
     assert not cluster.processes()
 
@@ -246,25 +245,16 @@ def _is_mapper(pid: int) -> bool:
         return False
 
 
-def _wait_for_mappers() -> list[int]:
-    for _ in range(600):
-        mappers = [
-            int(folder.name)
-            for folder in Path("/proc").iterdir()
-            if folder.name.isdigit() and _is_mapper(int(folder.name))
-        ]
-        if mappers:
-            return mappers
-        time.sleep(0.1)
-    return []
+def _mappers() -> list[int]:
+    pids = [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit()]
+    return [pid for pid in pids if _is_mapper(pid)]
 
 
 def test_up_killed_and_a_daemon_that_dies(stopped: Cluster) -> None:
     variables = {**os.environ, "PERCEPTRON_CLUSTER": str(stopped.state)}
-    with subprocess.Popen([str(SCRIPT), "up"], env=variables, stdout=subprocess.DEVNULL) as up:
-        while not (stopped.state / "logs" / "namenode.log").exists():
-            assert up.poll() is None
-            time.sleep(0.05)
+    log = stopped.state / "logs" / "namenode.log"
+    with started([str(SCRIPT), "up"], env=variables, stdout=subprocess.DEVNULL) as up:
+        wait_until("the NameNode to start", log.exists, 1800, still_runs(up))
         up.kill()
     assert stopped.processes()
     stopped.must("down", "--keep")

@@ -23,6 +23,7 @@ def make_corpus(directory: Path) -> str:
         check=True,
         stdout=subprocess.PIPE,
         text=True,
+        timeout=120,
     )
     return run.stdout
 

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from repository import ROOT
+from waiting import wait_until
 
 pytestmark = pytest.mark.docker
 
@@ -64,18 +64,16 @@ class Compose(NamedTuple):
             return json.load(answer)
 
     def wait_for_nodes(self, wanted: int) -> None:
-        for _ in range(120):
-            metrics = self.web("resourcemanager", 8088, "/ws/v1/cluster/metrics")["clusterMetrics"]
-            if metrics["activeNodes"] == wanted:
-                return
-            time.sleep(0.5)
-        pytest.fail(f"there are {metrics['activeNodes']} nodes, not {wanted}")
+        def nodes() -> int:
+            return self.web("resourcemanager", 8088, "/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"]
+
+        wait_until(f"{wanted} active nodes", lambda: nodes() == wanted)
 
 
 def _compose_commands() -> list[list[str]]:
     candidates = (["docker", "compose"], ["docker-compose"])
     usable = [command for command in candidates if shutil.which(command[0])]
-    return [c for c in usable if subprocess.run([*c, "version"], capture_output=True).returncode == 0]
+    return [c for c in usable if subprocess.run([*c, "version"], capture_output=True, timeout=60).returncode == 0]
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +86,8 @@ def engine() -> Iterator[bool]:
                 variable = re.fullmatch(r"export DOCKER_HOST=(\S+)\n", _output(ENGINE, "up"))
                 assert variable
                 patch.setenv("DOCKER_HOST", variable[1])
-            answers = shutil.which("docker") and subprocess.run(["docker", "info"], capture_output=True).returncode == 0
+            info = ["docker", "info"]
+            answers = shutil.which("docker") and not subprocess.run(info, capture_output=True, timeout=60).returncode
             problem = "" if answers else NO_ENGINE
             if answers and not _compose_commands():
                 problem = "there is neither `docker compose` nor docker-compose; on Debian: apt install docker-compose"
@@ -133,7 +132,8 @@ def compose(tree: Path) -> Iterator[Compose]:
         for service in ("NAMENODE", "RESOURCEMANAGER", "HISTORYSERVER"):
             patch.setenv(f"{service}_WEB_PORT", "0")  # any port that is free
         # Without images `up` builds them, as a user's first one does; what they are made of stays cached.
-        subprocess.run(["docker", "image", "rm", "--force", "--no-prune", *BUILT.values()], capture_output=True)
+        remove = ["docker", "image", "rm", "--force", "--no-prune", *BUILT.values()]
+        subprocess.run(remove, capture_output=True, timeout=600)
         try:
             compose("up", "-d")
             yield compose

@@ -56,7 +56,9 @@ class Installed:
 
 def run(command: list[str], folder: Path, **more: str) -> str:
     environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
-    done = subprocess.run(command, cwd=folder, env={**environment, **more}, capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        command, cwd=folder, env={**environment, **more}, capture_output=True, encoding="utf-8", timeout=600
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -130,6 +132,6 @@ def test_help_needs_no_library(tmp_path):
         "print('loaded:', sorted({'numpy', 'mrjob', 'yaml', 'msgpack'} & set(sys.modules)))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True, timeout=60
     )
     assert "example:" in done.stdout and done.stdout.endswith("loaded: []\n")

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from waiting import read_line, started
+
 CASES = ("corner-hyphen", "corner-nogold", "corner-none", "corner-nopred", "iob1", "iob2", "wild")
 
 
@@ -94,8 +96,8 @@ def test_a_closed_pipe_is_no_error(trained, corpus, tmp_path):
         str(tmp_path / "model"),
         *[str(corpus / "train.txt")] * 40,
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as process:
-        process.stdout.read(10)
+    with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        assert read_line("the first prediction", process.stdout)
         process.stdout.close()
-        assert process.wait() == 0
+        assert process.wait(120) == 0
         assert process.stderr.read() == b""

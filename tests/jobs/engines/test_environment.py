@@ -20,7 +20,7 @@ def node(tmp_path_factory) -> Path:
     """A task's folder, with the archive in it as `env`."""
     folder = tmp_path_factory.mktemp("node")
     (folder / "env").mkdir()
-    subprocess.run(["tar", "-xzf", "-", "-C", folder / "env"], input=pack_environment(), check=True)
+    subprocess.run(["tar", "-xzf", "-", "-C", folder / "env"], input=pack_environment(), check=True, timeout=120)
     return folder
 
 
@@ -28,7 +28,7 @@ def run(folder: Path, python: str, program: str, path: str = "env") -> "subproce
     """A program as a node starts it: without this shell's PATH and packages."""
     words = [*start_command(python).split(), "-c", program]
     environment = {"PYTHONPATH": path, "PATH": os.defpath}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
 
 def other_pythons() -> Iterator[str]:
@@ -38,7 +38,7 @@ def other_pythons() -> Iterator[str]:
     for path in (folder / f"python3.{minor}" for minor in range(6, 20) for folder in folders):
         if path.exists():
             version = [str(path), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-            told = subprocess.run(version, capture_output=True, text=True).stdout.strip()
+            told = subprocess.run(version, capture_output=True, text=True, timeout=60).stdout.strip()
             if told and told != MINOR:
                 yield str(path)
 
@@ -121,6 +121,7 @@ def test_on_a_cluster_the_sentence_reaches_the_terminal(hadoop, corpus, other_py
         env={**os.environ, "PERCEPTRON_NODE_PYTHON": other_python},
         capture_output=True,
         text=True,
+        timeout=600,
     )
     assert done.returncode == 1
     assert f"{other_python} is Python 3." in done.stderr

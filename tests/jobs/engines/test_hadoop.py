@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_jobs.storage import join, storage_of
+from waiting import started, still_runs, wait_until
 
 pytestmark = [pytest.mark.hadoop, pytest.mark.usefixtures("hadoop")]
 
@@ -112,25 +113,26 @@ def test_another_process_is_kept_out_and_a_killed_one_is_not_missed(corpus, perc
     assert ".lease" not in held.names("hdfs:///runs/held")
 
 
-def test_interrupted_from_the_keyboard_the_job_on_the_cluster_ends_too(corpus, hadoop, inline, on_hdfs, must):
+def test_interrupted_from_the_keyboard_the_job_on_the_cluster_ends_too(corpus, hadoop, inline, on_hdfs, must, tmp_path):
     run = "hdfs:///runs/interrupted"
     files = ["--train", "hdfs:///corpus/train.txt", "--dev", "hdfs:///corpus/dev.txt"]
     command = ["train", str(corpus / "task.yaml"), *files, "--run-dir", run, *OPTIONS, "-r", "hadoop"]
     # whoever runs the tests in the background has interrupts switched off, and children inherit that
     program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     program += "from perceptron_jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    driver = subprocess.Popen([sys.executable, "-c", program, *command], stderr=subprocess.PIPE, text=True)
-    assert driver.stderr is not None
-    watched = 0
-    for line in driver.stderr:  # the first job prepares, the second trains
-        watched += "the job can be watched at" in line
-        if watched == 2:
-            break
-    time.sleep(2)
-    driver.send_signal(2)
-    driver.communicate(timeout=120)
-    assert driver.returncode == 130
-    listed = subprocess.run(["yarn", "application", "-list"], capture_output=True, text=True, check=True).stdout
+    said = tmp_path / "said"
+
+    def second_job_runs() -> bool:  # the first job prepares, the second trains
+        return said.read_text().count("the job can be watched at") == 2
+
+    with said.open("w") as err, started([sys.executable, "-c", program, *command], stderr=err) as driver:
+        wait_until("the second job of the training", second_job_runs, 300, still_runs(driver))
+        time.sleep(2)
+        driver.send_signal(2)
+        assert driver.wait(120) == 130
+    listed = subprocess.run(
+        ["yarn", "application", "-list"], capture_output=True, text=True, check=True, timeout=120
+    ).stdout
     assert "application_" not in listed
     must(*command)
     assert get(f"{run}/model") == (inline / "model").read_bytes()
@@ -146,7 +148,7 @@ def test_a_failing_task_shows_its_own_traceback(corpus, on_hdfs, tmp_path):
     arguments = ["predict", on_hdfs, "hdfs:///corpus/dev.txt", "-r", "hadoop", "-D", "mapreduce.map.maxattempts=1"]
     broken = tmp_path / "mrjob.conf"
     broken.write_text("runners:\n  hadoop:\n    cmdenv: {PERCEPTRON_KERNEL: no-such-kernel}\n")
-    done = subprocess.run([*command, *arguments, "-c", str(broken)], capture_output=True, text=True)
+    done = subprocess.run([*command, *arguments, "-c", str(broken)], capture_output=True, text=True, timeout=600)
     assert done.returncode == 1
     assert "Traceback" in done.stderr and "no-such-kernel" in done.stderr
     with contextlib.suppress(FileNotFoundError):

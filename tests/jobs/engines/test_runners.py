@@ -136,7 +136,8 @@ def test_nothing_stays_in_the_folder_for_temporary_files(runner, trained, percep
     assert [perceptron("evaluate", trained, text, "-r", runner).code for text in (good, bad)] == [0, 2]
     for thread in threading.enumerate():
         if thread is not threading.main_thread() and not thread.daemon:
-            thread.join()  # as Python does before it ends
+            thread.join(60)  # as Python does before it ends
+            assert not thread.is_alive(), f"{thread.name} did not end within a minute"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from perceptron_jobs.experiment.grid import run_commands
+from waiting import started, still_runs, wait_until
 
 
 def test_every_training_of_the_grid_is_an_ordinary_run(done, must):
@@ -69,14 +69,12 @@ def test_an_interrupted_grid_goes_on_and_ends_the_same(how, done, corpus, must, 
         "--data",
         str(corpus),
     ]
-    with subprocess.Popen(
+    with started(
         [*command, "--output", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
     ) as process:
-        while not list(tmp_path.glob("runs/*/model")):
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(how)  # to the command alone, not to the trainings that it has started
-        assert process.communicate()[1] == b"perceptron: interrupted\n" and process.returncode == 130
+        wait_until("the first model", lambda: list(tmp_path.glob("runs/*/model")), alive=still_runs(process))
+        process.send_signal(how)  # only to the command, not to the trainings that it has started
+        assert process.communicate(timeout=60)[1] == b"perceptron: interrupted\n" and process.returncode == 130
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
     said = must("experiment", corpus / "grid.yaml", "--data", corpus, "--output", tmp_path)

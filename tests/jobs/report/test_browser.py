@@ -86,7 +86,9 @@ class Browser:
         self.number += 1
         request = {"id": self.number, "method": method, "params": parameters, **self.session}
         os.write(self.requests, json.dumps(request).encode() + b"\0")
+        end = time.monotonic() + PATIENCE
         while True:
+            assert time.monotonic() < end, f"Chromium did not answer {method} within {PATIENCE} seconds"
             message = self._message()
             if message.get("id") == self.number:
                 assert "error" not in message, message
@@ -100,7 +102,9 @@ class Browser:
         )
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.call("Page.navigate", url=path.as_uri())
+        end = time.monotonic() + PATIENCE
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            assert time.monotonic() < end, f"{path} was not loaded within {PATIENCE} seconds"
             self.events.append(self._message())
 
     def value(self, expression: str) -> Any:
@@ -116,7 +120,7 @@ class Browser:
 
     def end(self) -> None:
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        self.process.wait(60)
         os.close(self.requests)
         os.close(self.answers)
 

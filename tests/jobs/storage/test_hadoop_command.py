@@ -20,6 +20,7 @@ from perceptron_jobs.storage.base import NotOurs
 from perceptron_jobs.storage.hadoop_command import HadoopCommand, find_hadoop
 from perceptron_jobs.storage.webhdfs import WebHdfsStorage
 from perceptron_jobs.storage.webhdfs_client import WebHdfs
+from waiting import read_line, started, wait_until
 
 TEXT = "кот спит\n\n时间 flies\n".encode()
 OPTIONS = ("--shards", "2", "--mixing", "uniform", "--stop-threshold", "0")
@@ -126,6 +127,11 @@ with storage_of(sys.argv[1]).held(sys.argv[1]):
 """
 
 
+def lease_end(storage: WebHdfsStorage, folder: str) -> float:
+    """When the lease on a folder runs out; while it is being written there may be nothing to read."""
+    return json.loads(get(storage, f"{folder}/.lease") or b"{}").get("until", 0)
+
+
 @pytest.mark.hadoop
 def test_a_second_driver_is_refused_until_the_first_is_dead_and_its_lease_has_run_out(
     command, webhdfs, corpus, perceptron, tmp_path
@@ -133,14 +139,12 @@ def test_a_second_driver_is_refused_until_the_first_is_dead_and_its_lease_has_ru
     folder = f"hdfs:///command/{tmp_path.name}"
     webhdfs.make_folder(folder)
     run = ("train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", folder)
-    first = subprocess.Popen([sys.executable, "-c", HOLD, folder], stdout=subprocess.PIPE, cwd="/")
-    with first:
-        assert first.stdout is not None and first.stdout.readline() == b"held\n"
+    with started([sys.executable, "-c", HOLD, folder], stdout=subprocess.PIPE, cwd="/") as first:
+        assert read_line("another process to hold the folder", first.stdout) == b"held\n"
         begun = json.loads(get(webhdfs, f"{folder}/.lease"))
         refused = perceptron(*run)
         assert refused.code == 2 and f"the run directory {folder} is in use by another process" in refused.err
-        while json.loads(get(webhdfs, f"{folder}/.lease") or b"{}").get("until", 0) <= begun["until"]:
-            time.sleep(0.1)  # it is renewed
+        wait_until("the lease to be renewed", lambda: lease_end(webhdfs, folder) > begun["until"])
         first.send_signal(signal.SIGKILL)
     with pytest.raises(NotOurs), command.held(folder):
         pass
@@ -187,7 +191,8 @@ def test_closed_to_the_driver_and_to_the_tasks(hadoop, command, webhdfs, train, 
     arguments = [*train, "--run-dir", "hdfs:///command/run", "--epochs", "2", "-r", "hadoop", "-c"]
     arguments.append(str(tmp_path / "mrjob.conf"))
     program = "import sys; from perceptron_jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, cwd="/")
+    words = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(words, capture_output=True, text=True, cwd="/", timeout=900)
     assert done.returncode == 0, done.stderr
     assert f"WebHDFS does not answer at {closed}; using the `hadoop` command instead, which is slower" in done.stderr
     assert get(webhdfs, "hdfs:///command/run/model") == expected

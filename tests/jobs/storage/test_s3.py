@@ -4,7 +4,6 @@ import functools
 import importlib
 import json
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Callable
@@ -16,6 +15,7 @@ from perceptron_core.errors import InputError, UserError
 from perceptron_jobs.storage import base_name, is_remote, open_file, parent, storage_of
 from perceptron_jobs.storage.lease import Lease
 from perceptron_jobs.storage.s3 import MANIFEST, MEMBER, S3Storage, client, connect_by
+from waiting import wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore:Boto3 will no longer support Python")  # of 3.9
 
@@ -282,11 +282,7 @@ def test_a_lease_is_renewed_while_it_is_held(storage: S3Storage, s3: Any, monkey
 
     with storage.held(RUN):
         first = until()
-        for _ in range(100):
-            if until() > first:
-                break
-            time.sleep(0.02)
-        assert until() > first
+        wait_until("the lease to be renewed", lambda: until() > first, 10)
 
 
 # ---------------------------------------------------------------- what is missing

@@ -99,12 +99,13 @@ def test_a_reader_never_sees_half_a_file_nor_none(folder):
         while not done.is_set():
             seen.append(storage.size(path) is not None and get(path))
 
-    reader = threading.Thread(target=read)
+    reader = threading.Thread(target=read, daemon=True)
     reader.start()
     for version in versions:
         storage.write(path, version)
     done.set()
-    reader.join()
+    reader.join(120)
+    assert not reader.is_alive(), "the reader did not end within two minutes"
     assert set(seen) <= set(versions)
 
 
@@ -154,7 +155,8 @@ def test_a_held_folder_is_held_from_others(folder):
 
 
 def run_python(program: str) -> str:
-    return subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, cwd="/").stderr
+    words = [sys.executable, "-c", program]
+    return subprocess.run(words, stderr=subprocess.PIPE, text=True, cwd="/", timeout=120).stderr
 
 
 @pytest.mark.hadoop

@@ -73,6 +73,7 @@ def test_both_kernels_count_the_same(learnt: Path, corpus: Path, learner: str, t
         cwd=corpus,
         env={**os.environ, "PERCEPTRON_KERNEL": kernel},
         check=True,
+        timeout=300,
     )
     assert (tmp_path / "run" / "model").read_bytes() == (learnt / "model").read_bytes()
 

@@ -7,12 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Callable, Optional
 
 import pytest
+
+from waiting import read_line, started, still_runs, wait_until
 
 OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 3)
 IN_ROUNDS = (*OPTIONS, "--rounds", 2)
@@ -100,25 +101,19 @@ def test_killed_before_any_change_to_a_file_it_ends_with_the_same_bytes(train, c
         assert history == [1, 2, 3]
 
 
-def start(corpus: Path, run: Path, *options: object) -> "subprocess.Popen[bytes]":
+def start(corpus: Path, run: Path, *options: object) -> Any:
     arguments = ["train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run, *options]
     command = [sys.executable, "-m", "perceptron_jobs.cli.main", *map(str, arguments)]
     scratch = run.parent / "tmp"
     scratch.mkdir(exist_ok=True)
     # Not in the repository's folder, whose packages would stand in for the installed ones.
-    return subprocess.Popen(
+    return started(
         command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         cwd=corpus,
         env={**os.environ, "TMPDIR": str(scratch)},
     )
-
-
-def wait_for(path: Path, process: "subprocess.Popen[bytes]") -> None:
-    while not path.exists():
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.001)
 
 
 @pytest.mark.parametrize("runner", ["inline", "local"])
@@ -128,9 +123,10 @@ def test_really_killed_again_and_again(runner, corpus, train, contents, tmp_path
     run = tmp_path / "run"
     for appears in ("prepared", "epoch-0001", "epoch-0003")[runner == "local" :: 1 + (runner == "local")]:
         with start(corpus, run, *longer, last, "-r", runner) as process:
-            wait_for(run / appears, process)
+            appeared = (run / appears).exists
+            wait_until(f"{appears} in the run directory", appeared, alive=still_runs(process), pause=0.001)
             process.kill()  # its tasks, if it has processes for them, end by themselves
-            assert process.wait() == -signal.SIGKILL
+            assert process.wait(60) == -signal.SIGKILL
     train(run, *longer, last)
     train(tmp_path / "undisturbed", *longer, last)
     assert deciding(contents(run)) == deciding(contents(tmp_path / "undisturbed"))
@@ -138,10 +134,11 @@ def test_really_killed_again_and_again(runner, corpus, train, contents, tmp_path
 
 def test_interrupted_from_the_keyboard(corpus, train, contents, tmp_path):
     with start(corpus, tmp_path / "run", "--stop-threshold", 0, "--epochs", 25) as process:
-        wait_for(tmp_path / "run" / "epoch-0002", process)
+        appeared = (tmp_path / "run" / "epoch-0002").exists
+        wait_until("the second epoch", appeared, alive=still_runs(process), pause=0.001)
         process.send_signal(signal.SIGINT)
-        assert process.stderr.read() == b"perceptron: interrupted\n"
-        assert process.wait() == 130
+        assert process.communicate(timeout=60)[1] == b"perceptron: interrupted\n"
+        assert process.returncode == 130
     train(tmp_path / "run", "--stop-threshold", 0, "--epochs", 25)
     train(tmp_path / "undisturbed", "--stop-threshold", 0, "--epochs", 25)
     assert deciding(contents(tmp_path / "run")) == deciding(contents(tmp_path / "undisturbed"))
@@ -251,11 +248,11 @@ def test_a_run_directory_in_use(trained, corpus, perceptron, contents, tmp_path)
     hold = "from perceptron_jobs.training.run_dir import RunDir; import sys\n"
     hold += "with RunDir(sys.argv[1]).opened(): print(flush=True); input()"
     command = [sys.executable, "-c", hold, str(run)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as other:
-        other.stdout.readline()
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as other:
+        assert read_line("another process to open the run directory", other.stdout)
         given = ("train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run, *OPTIONS)
         refused = perceptron(*given)
-        other.stdin.write(b"\n")
+        other.communicate(b"\n", timeout=60)
     assert refused.code == 2 and "is in use by another process" in refused.err
     assert contents(run) == before
     assert perceptron(*given).code == 0

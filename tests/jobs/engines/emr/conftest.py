@@ -166,7 +166,7 @@ class Emr(threading.Thread):
         with tempfile.TemporaryDirectory() as folder:
             step.localise(self.s3, Path(folder))
             line = [sys.executable, *rest] if not self.fails(step) else ["false"]
-            ended = subprocess.run(line, input=data, capture_output=True, cwd=folder, env=variables)
+            ended = subprocess.run(line, input=data, capture_output=True, cwd=folder, env=variables, timeout=300)
         if ended.returncode:
             raise TaskFailed(f"a task exited with {ended.returncode}: {ended.stderr.decode()[-2000:]}")
         return ended.stdout
@@ -235,7 +235,8 @@ def world(aws: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     world.emr.start()
     yield world
     world.emr.done.set()
-    world.emr.join()
+    world.emr.join(300)
+    assert not world.emr.is_alive(), "the simulated EMR did not end within five minutes"
     connect_by()
     for key in world.objects():
         s3.delete_object(Bucket="shelf", Key=key)

@@ -98,7 +98,7 @@ def test_a_killed_driver_leaves_its_last_epoch_to_go_on_from(
     driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=terminal)
     os.close(terminal)
     shown = bytearray()
-    reader = threading.Thread(target=read_all, args=(master, shown))
+    reader = threading.Thread(target=read_all, args=(master, shown), daemon=True)
     reader.start()
 
     def kill(step: Any) -> None:
@@ -106,8 +106,12 @@ def test_a_killed_driver_leaves_its_last_epoch_to_go_on_from(
             driver.kill()
 
     world.emr.watch = kill
-    assert driver.wait() == -9
-    reader.join()
+    try:
+        assert driver.wait(300) == -9
+    finally:
+        driver.kill()
+    reader.join(60)
+    assert not reader.is_alive(), "the terminal of a killed driver was not closed within a minute"
     os.close(master)
     assert re.search("\repoch 1 ─+ RUNNING\x1b", shown.decode()), shown.decode()
 
