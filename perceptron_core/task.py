@@ -52,6 +52,11 @@ class Task:
         return self.format.kind
 
     @property
+    def called(self) -> str:
+        """What its corpus consists of, in messages: sentences, instances."""
+        return KINDS[self.kind].called
+
+    @property
     def layout(self) -> Layout:
         """How its sentences become numbers, whatever the search."""
         return KINDS[self.kind].layout

@@ -3,7 +3,6 @@
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.evaluation.predictor import choose_weights
 from perceptron_core.settings import Settings
-from perceptron_core.structures.tokens import history
 from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model, write_model
 from perceptron_core.weights.text import format_weights, parse_weights
@@ -62,17 +61,17 @@ def run_export(arguments: Arguments) -> None:
 
 
 def run_import(arguments: Arguments, task: Task) -> None:
+    decoding = {name: task.record["options"][name] for name in ("decoder", "beam") if name in task.record["options"]}
+    settings = Settings(**decoding).check()
+    structure = task.structure(settings.decoder)
+    structure.check(settings)
     try:
         with open(arguments.file, encoding="utf-8", newline="\n") as file:
-            weights = parse_weights(file, arguments.file, task)
+            weights = parse_weights(file, arguments.file, structure, task.labels)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", arguments.file) from error
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8 text", arguments.file) from error
-    decoding = {name: task.record["options"][name] for name in ("decoder", "beam") if name in task.record["options"]}
-    settings = Settings(
-        transitions=task.record["transitions"], start_stop=task.record["start_stop"], **decoding
-    ).check()
-    history.check(task.features, settings)
+    task, settings = task.settled(settings.decoder), settings._replace(**structure.scored())
     model = Model("model", portable(task), weights.labels, settings.record(), weights.rows, names=weights.names)
     write_model(arguments.output, model)

@@ -45,9 +45,9 @@ def run_prepare(arguments: Arguments, task: Task) -> None:
         options = (arguments.shards, arguments.seed, arguments.output, cluster, arguments.min_count)
         made = prepare(task, arguments.train, *options)
     content = made.content
-    counted = f"{content['sentences']:,} sentences, {content['tokens']:,} tokens"
-    if task.classifies:
-        counted = f"{content['sentences']:,} instances"
+    counted = f"{content['sentences']:,} {task.called}"
+    if content["tokens"] != content["sentences"]:
+        counted += f", {content['tokens']:,} tokens"
     terminal.note(f"{counted}, {len(made.labels())} labels in {len(made.shards)} shards: {arguments.output}")
     if made.kept_path():
         terminal.note(f"{content['kept']['features']:,} features occur on {content['min_count']} tokens or more")

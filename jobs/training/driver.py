@@ -15,11 +15,10 @@ import time
 from typing import Any, Optional
 
 from perceptron_core.errors import UserError
-from perceptron_core.evaluation.held_out import HeldOut
+from perceptron_core.evaluation.held_out import HeldOut, read_held_out
 from perceptron_core.evaluation.predictor import choose_weights
 from perceptron_core.learners import ONE_PASS
 from perceptron_core.settings import Settings
-from perceptron_core.structures.tokens import history
 from perceptron_core.training import resident as residency
 from perceptron_core.training.mixing import (
     FALL_BACK_AFTER,
@@ -52,11 +51,12 @@ from perceptron_jobs.training.scaled import count_occurrences
 def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     """Train, or go on training, in the plan's run directory."""
     plan.settings.check()
-    history.check(plan.task.features, plan.settings)
+    plan.task.structure(plan.settings.decoder).check(plan.settings)
+    plan = plan._replace(task=plan.task.settled(plan.settings.decoder))
     check_mixing(plan.mixing, plan.settings.learner)
     plan = one_pass.settled(plan)
     # first, so that a mistake in it is found before anything is written
-    held_out = HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
+    held_out = read_held_out(plan.task, plan.settings.decoder, plan.dev, open_file) if plan.dev else None
     run = RunDir(plan.run_dir)
     with run.opened() as is_new:
         plan = plan._replace(cluster=plan.cluster.of_run(run.path))
@@ -226,7 +226,7 @@ class _Training:
 
     def _examples(self, part: RoundPart) -> int:
         """How many a pass over the part of all shards has."""
-        unit = "tokens" if self.plan.task.features.history_templates else "sentences"
+        unit = self.plan.task.structure(self.settings.decoder).unit
         spans = [part.span(self.corpus.shards[shard][unit]) for shard in self.config["chosen_shards"]]
         return sum(last - first for first, last in spans)
 

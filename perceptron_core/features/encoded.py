@@ -129,7 +129,9 @@ def nothing(columns: int, targets: Iterable[str]) -> Encoded:
 def joined(parts: Sequence[Encoded]) -> Encoded:
     """The sentences of several parts, one after the other."""
     if any(len(part.values) for part in parts):  # those of a part whose values are all 1 are not written out
-        parts = [part if len(part.values) else part._replace(values=np.ones(part.words().sum(), "f4")) for part in parts]
+        parts = [
+            part if len(part.values) else part._replace(values=np.ones(part.words().sum(), "f4")) for part in parts
+        ]
     first = parts[0]
     arrays = {name: [getattr(part, name) for part in parts] for name in LEVELS}
     return Encoded(

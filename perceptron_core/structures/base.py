@@ -24,11 +24,11 @@ import numpy as np
 
 from perceptron_core.corpus import Sentence
 from perceptron_core.corpus.sentence import Targets
-from perceptron_core.features.filters import StepSizes
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import Layout, TypeTables
 from perceptron_core.features.feature_set import FeatureSet, Program, extracted_key, template_key
+from perceptron_core.features.filters import StepSizes
 from perceptron_core.features.keys import FeatureKeys
 from perceptron_core.features.templates import Template, parse_feature_name
 from perceptron_core.kernels import KeyTable

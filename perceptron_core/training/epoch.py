@@ -22,7 +22,6 @@ from typing import Any, Callable, NamedTuple, Optional
 from perceptron_core.features.filters import StepSizes
 from perceptron_core.kernels import KeyTable
 from perceptron_core.settings import Settings
-from perceptron_core.shards.records import ShardReader
 from perceptron_core.structures.base import Block, Counted, Engine
 from perceptron_core.task import Task
 from perceptron_core.training.rounds import WHOLE, RoundPart

@@ -110,5 +110,3 @@ class FirstOrder(Structure):
 def has_no_label(template: Template) -> bool:
     """Whether all parts of the template are in the input."""
     return all(map(is_input, template.parts))
-
-

@@ -6,14 +6,9 @@ from pathlib import Path
 import pytest
 
 from perceptron_core.errors import InputError
-<<<<<<< HEAD:tests/jobs/experiment/test_definition.py
-from perceptron_jobs.cli.options import READY_EXPERIMENTS
-from perceptron_jobs.experiment.definition import find_experiment, read_experiment
-from repository import ROOT
-=======
 from perceptron_jobs.experiment.definition import read_experiment
 from perceptron_jobs.options.names import READY_EXPERIMENTS, find_experiment
->>>>>>> helper-j:tests/experiment/test_definition.py
+from repository import ROOT
 
 BAD = {
     "an unknown key": ({"titel": "x"}, "the experiment: `titel` is not known; there are title, source"),
