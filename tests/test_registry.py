@@ -14,7 +14,7 @@ from perceptron_core.corpus.label_encodings import ENCODINGS
 from perceptron_core.evaluation.metrics import METRICS
 from perceptron_core.learners import LEARNERS, ONE_PASS
 from perceptron_core.settings import Settings
-from perceptron_core.structures.classification.classification import KINDS
+from perceptron_core.structures import KINDS
 from perceptron_core.structures.prefixes import UPDATES
 from perceptron_core.structures.sequence.decoders import DECODERS
 from perceptron_core.task_file import DEFAULTS

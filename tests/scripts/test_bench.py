@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Callable
 
+import numpy as np
 import pytest
 
 from perceptron_core.features.feature_set import template_key
@@ -197,7 +198,8 @@ def test_rivals_get_the_names_of_our_features(load: Load, tmp_path: Path) -> Non
     attributes = strings.AttributeStrings(strings.read_features(str(tmp_path / "features.json")))
     given = [token for *inputs, _ in load("corpora").read(corpus) for token in attributes(inputs)]
     encoder = task.encoder()
-    ours = encoder.keys(encoder.encode(list(task.read(str(corpus), "required"))))
+    encoded = encoder.encode(list(task.read(str(corpus), "required")))
+    ours = task.structure("viterbi").keys(encoded, encoder.type_tables(), np.zeros(0, np.uint64))
     keys = [[template_key(*parse_feature_name(name, task.features.templates)) for name in token] for token in given]
     assert "lower[-1]=<-1> & lower[0]=the" in given[0] and "suffix4[0]=aïve" in given[3] and "bias" in given[-1]
     assert [key for token in keys for key in token] == ours.keys.tolist()

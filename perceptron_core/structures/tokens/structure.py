@@ -50,7 +50,7 @@ class Tokens(FirstOrder):
             template = next(t for t in self.features.templates if not has_no_label(t))
             raise UserError(
                 f"with --decoder greedy `{template.text}` makes every token an example of its own, without "
-                "transitions; remove `transitions` and `legal_transitions` from the task file, or choose another decoder"
+                "transitions; remove `transitions` and `legal_transitions` from the task file, or take another decoder"
             )
 
     def scored(self) -> dict[str, bool]:

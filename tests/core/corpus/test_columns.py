@@ -29,8 +29,8 @@ def error_of(fmt, text, **options):
 def test_sentences_are_columns_and_labels():
     sentences = read(chunking(), "Мама NN B-NP\nмыла VB B-VP\n\n\n世界 NN O\n")
     assert sentences == [
-        Sentence((("Мама", "мыла"), ("NN", "VB")), ("B-NP", "B-VP"), 1, (), ()),
-        Sentence((("世界",), ("NN",)), ("O",), 5, (), ()),
+        Sentence((("Мама", "мыла"), ("NN", "VB")), (("B-NP", "B-VP"),), 1, (), ()),
+        Sentence((("世界",), ("NN",)), (("O",),), 5, (), ()),
     ]
 
 

@@ -47,9 +47,9 @@ def refused(fmt, text, **options) -> InputError:
 def test_a_line_is_a_label_and_the_words_of_a_text():
     text = "spam\tBuy 2 now!!! Купи\n\n ham \tit's\tfine\r\nham\t"
     assert read(label_text(), text) == [
-        Sentence((["Buy", "2", "now", "!!!", "Купи"],), ("spam",), 1),
-        Sentence((["it", "'", "s", "fine"],), ("ham",), 3),
-        Sentence(([],), ("ham",), 4),
+        Sentence((["Buy", "2", "now", "!!!", "Купи"],), (("spam",),), 1),
+        Sentence((["it", "'", "s", "fine"],), (("ham",),), 3),
+        Sentence(([],), (("ham",),), 4),
     ]
 
 
@@ -89,9 +89,9 @@ def test_every_line_of_label_text_is_written_back(lines):
 def test_indices_and_values():
     text = "# all\n+1 qid:7 1:0.5  a3:-2e1 # note 9:9\n\n-1\r\n2 7:1\t8:1"
     assert read(svmlight(), text) == [
-        Sentence((["1", "a3"],), ("+1",), 2, values=[0.5, -20.0]),
-        Sentence(([],), ("-1",), 4, values=[]),
-        Sentence((["7", "8"],), ("2",), 5, values=[1.0, 1.0]),
+        Sentence((["1", "a3"],), (("+1",),), 2, values=[0.5, -20.0]),
+        Sentence(([],), (("-1",),), 4, values=[]),
+        Sentence((["7", "8"],), (("2",),), 5, values=[1.0, 1.0]),
     ]
 
 

@@ -25,8 +25,8 @@ def rewrite(fmt, text, labels="optional"):
 
 def test_words_and_tags():
     assert read(tagged(), "\nМама_NN мыла_VB\n \t\r\n世界_NN\r") == [
-        Sentence((("Мама", "мыла"),), ("NN", "VB"), 2),
-        Sentence((("世界",),), ("NN",), 4),
+        Sentence((("Мама", "мыла"),), (("NN", "VB"),), 2),
+        Sentence((("世界",),), (("NN",),), 4),
     ]
 
 
@@ -76,11 +76,11 @@ def test_raw_words_are_written_with_guesses():
     assert rewrite(raw(separator="/"), "a b") == "a/G b/G\n"
 
 
-@pytest.mark.parametrize(("fmt", "labels"), [(tagged(), ()), (raw(), None)])
-def test_text_is_kept(fmt, labels):
+@pytest.mark.parametrize(("fmt", "targets"), [(tagged(), ((),)), (raw(), None)])
+def test_text_is_kept(fmt, targets):
     first, rest = read(fmt, "\n \na_X b_Y\n\n", keep_text=True)
     assert (first.text, first.token_lines, first.line) == (["", " ", "a_X b_Y"], [2, 2], 3)
-    assert rest == Sentence(((),), labels, 4, ["", ""], ())
+    assert rest == Sentence(((),), targets, 4, ["", ""], ())
     assert fmt.write(rest, []) == "\n\n"
 
 

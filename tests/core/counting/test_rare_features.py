@@ -14,12 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_core.counting.rare import Counter as FeatureCounter
-from perceptron_core.counting.rare import add_up, keep_only, kept_keys, token_counts
+from perceptron_core.counting.rare import add_up, kept_keys, token_counts
 from perceptron_core.errors import UserError
-from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.features.feature_set import template_key
+from perceptron_core.features.filters import keep_only
+from perceptron_core.features.keys import FeatureKeys, KeyGroup
 from perceptron_core.kernels import KeyTable
-from perceptron_core.structures.sequence.model import pair_keys, transition_keys
+from perceptron_core.structures.sequence.keys import joined_keys, transition_keys
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_core.weights.model_file import read_model
@@ -107,11 +108,11 @@ def features_of(tokens: Sequence[Sequence[int]], pairs: Sequence[Sequence[int]] 
         starts = np.append(0, np.cumsum([len(keys) for keys in lists])).astype(np.int32)
         return starts, np.array([key for keys in lists for key in keys], np.uint64)
 
-    return FeatureKeys(*flat(tokens), *flat(pairs or [[] for _ in tokens]))
+    return FeatureKeys((KeyGroup(*flat(tokens)), KeyGroup(*flat(pairs or [[] for _ in tokens]))))
 
 
 def test_a_feature_that_a_token_has_twice_occurs_once() -> None:
-    rows = token_counts(features_of([[7, 5, 7], [7], []], [[9, 9], [9], [5]]))
+    rows = token_counts([features_of([[7, 5, 7], [7], []], [[9, 9], [9], [5]])])
     assert rows.counts is not None
     assert dict(zip(rows.keys.tolist(), rows.counts.tolist())) == {5: 2, 7: 2, 9: 2}
 
@@ -122,7 +123,7 @@ TOKENS = st.lists(st.lists(st.integers(1, 12), max_size=4), max_size=6)
 @given(st.lists(TOKENS, max_size=8), st.integers(1, 5), st.integers(0, 12))
 def test_what_a_counter_gives_up_early_is_not_lost(blocks: Any, least: int, most: int) -> None:
     counter = FeatureCounter(least, most)
-    sums = [counter.add(token_counts(features_of(tokens))) for tokens in blocks]
+    sums = [counter.add(token_counts([features_of(tokens)])) for tokens in blocks]
     total = add_up([*(part for part in sums if part is not None), counter.finish()], least)
     expected = Counter(key for tokens in blocks for keys in tokens for key in set(keys))
     assert kept_keys(total, least).tolist() == sorted(key for key, count in expected.items() if count >= least)
@@ -136,8 +137,9 @@ def test_only_what_is_kept_is_left(tokens: Any, pairs: Any, chosen: set[int]) ->
     table.intern(np.array(sorted(chosen), np.uint64))
     found = keep_only(features_of(tokens, pairs), table)
     expected = features_of(*([[k for k in keys if k in chosen] for keys in lists] for lists in (tokens, pairs)))
-    for ours, theirs in zip(found, expected):
-        assert ours.tolist() == theirs.tolist() and ours.dtype == theirs.dtype
+    for ours, theirs in zip(found.groups, expected.groups):
+        for one, other in zip(ours, theirs):
+            assert one.tolist() == other.tolist() and one.dtype == other.dtype
 
 
 # ---------------------------------------------------------------- training
@@ -148,7 +150,7 @@ def test_the_model_has_no_other_feature(simple: Path, corpus: Path, must: Any, t
     must("train", simple, *files, "--min-count", 5, "--epochs", 3)
     model = read_model(str(tmp_path / "run" / "model"))
     keys = np.array(kept(tmp_path / "run" / "prepared"), np.uint64)
-    pairs, structure = pair_keys(keys, model.labels), transition_keys(model.labels).ravel()
+    pairs, structure = joined_keys(keys, model.labels), transition_keys(model.labels).ravel()
     assert np.isin(model.rows.keys, np.concatenate([keys, pairs, structure])).all()
     for some in (keys, pairs, structure):
         assert np.isin(model.rows.keys, some).any()

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_core.counting.shard_counts import FeatureSteps, count_shards
+from perceptron_core.counting.shard_counts import count_shards
 from perceptron_core.errors import UserError
-from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.features.filters import StepSizes
+from perceptron_core.features.keys import FeatureKeys, KeyGroup
 from perceptron_core.shards.dealing import deal
-from perceptron_core.structures.sequence.model import FeatureNumbers
+from perceptron_core.structures.sequence.blocks import FeatureNumbers
 from perceptron_core.weights.model_file import read_model
 from perceptron_core.weights.rows import Rows, from_entries
 from perceptron_jobs.engines.runners import Cluster, run_job
@@ -71,25 +72,24 @@ def test_steps_are_the_shards_by_those_that_have_the_feature(shards: list[set[in
     assert dict(zip(counts.keys.tolist(), counts.values["shards"].tolist())) == {
         key: count for key, count in having.items() if 0 < count < len(shards)
     }
-    steps = FeatureSteps(counts.keys, counts.values["shards"], len(shards)).of(np.array(KEYS, np.uint64))
+    steps = StepSizes(counts.keys, counts.values["shards"], len(shards)).of(np.array(KEYS, np.uint64))
     assert steps.tolist() == [len(shards) / (having[key] or len(shards)) for key in KEYS]
 
 
 def test_steps_grow_with_the_features_that_are_met() -> None:
     counts = count_shards([keys_of(KEYS[:2]), keys_of(KEYS[1:4]), keys_of(KEYS[3:])])
-    steps, numbers = FeatureSteps(counts.keys, counts.values["shards"], 3), FeatureNumbers()
+    numbers = FeatureNumbers(2, step_sizes=StepSizes(counts.keys, counts.values["shards"], 3))
 
     def meet(*keys: int) -> None:
-        starts, none = np.array([0, len(keys)], np.int32), np.zeros(0, np.uint64)
-        features = FeatureKeys(starts, np.array(keys, np.uint64), np.zeros(2, np.int32), none)
+        first = KeyGroup(np.array([0, len(keys)], np.int32), np.array(keys, np.uint64))
+        features = FeatureKeys((first, KeyGroup(np.zeros(2, np.int32), np.zeros(0, np.uint64))))
         numbers.number(np.array([1], np.int32), np.zeros(1, np.int32), features)
-        numbers.look_up_steps(steps)
 
     meet(2**63, 1)
-    assert numbers.emission_steps.view().tolist() == [3 / 2, 3]
+    assert numbers.sizes_of_steps[0].view().tolist() == [3 / 2, 3]
     meet(1, 7, 2**33, 2**63, 99)
-    assert numbers.emission_steps.view().tolist() == [3 / 2, 3, 3 / 2, 3, 1]  # 99 is in no count, so in all shards
-    assert len(numbers.pair_steps) == 0
+    assert numbers.sizes_of_steps[0].view().tolist() == [3 / 2, 3, 3 / 2, 3, 1]  # 99 is in no count, so in all shards
+    assert len(numbers.sizes_of_steps[1]) == 0
 
 
 @pytest.fixture(scope="module")

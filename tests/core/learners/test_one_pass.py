@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
 from perceptron_core.errors import UserError
-from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.features.keys import FeatureKeys, KeyGroup
 from perceptron_core.learners.one_pass import naive_bayes, rocchio
 from perceptron_core.weights.rows import Rows, add_up, from_entries
 
@@ -172,7 +172,7 @@ def test_components_are_of_length_one_and_each_feature_is_one(instances: list[li
     flat = [pair for instance in instances for pair in instance]
     starts = np.cumsum([0, *map(len, instances)]).astype(np.int32)
     keys, values = np.array([f for f, _ in flat], np.uint64), np.array([v for _, v in flat], np.float32)
-    features = FeatureKeys(starts, keys, np.zeros_like(starts), np.zeros(0, np.uint64), values)
+    features = FeatureKeys((KeyGroup(starts, keys),), values)
     bags = []
     for instance in instances:
         bag: Counter = Counter()

@@ -5,10 +5,13 @@ from typing import Callable
 import numpy as np
 import pytest
 
-from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.features.feature_set import FeatureSet
+from perceptron_core.features.keys import FeatureKeys, KeyGroup
 from perceptron_core.learners import LEARNERS
 from perceptron_core.settings import Settings
-from perceptron_core.structures.sequence.model import FeatureNumbers, SequenceModel
+from perceptron_core.structures.sequence.blocks import FeatureNumbers
+from perceptron_core.structures.sequence.engine import SequenceEngine
+from perceptron_core.structures.sequence.structure import FirstOrder
 from perceptron_core.weights.rows import empty
 
 
@@ -36,15 +39,12 @@ def test_a_guess_that_scores_below_the_gold_by_more_than_its_loss_moves_nothing(
 def test_equal_feature_vectors_move_nothing() -> None:
     """Two equal tokens, gold 0 1, but only 1 0 is allowed: without transitions Φ is the same, so Δ = 0."""
     allowed = np.array([[1, 1], [1, 0], [0, 1], [1, 1]], np.uint8)
-    keys = FeatureKeys(np.array([0, 1, 2], np.int32), np.array([7, 7], np.uint64), *_no_keys(2))
-    numbers = FeatureNumbers()
+    first = KeyGroup(np.array([0, 1, 2], np.int32), np.array([7, 7], np.uint64))
+    keys = FeatureKeys((first, KeyGroup(np.zeros(3, np.int32), np.zeros(0, np.uint64))))
+    numbers, structure = FeatureNumbers(2), FirstOrder(FeatureSet([], ["word"]), {})
     block = numbers.number(np.array([2], np.int32), np.array([0, 1], np.int32), keys)
     for learner in LEARNERS:
         settings = Settings(learner, transitions=False, start_stop=False)
-        model = SequenceModel(["a", "b"], settings, empty(weight="f4"), numbers, allowed)
-        assert model.train(block) == (1, 0, 2)
-        assert len(model.touched().keys) == 0
-
-
-def _no_keys(tokens: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros(tokens + 1, np.int32), np.zeros(0, np.uint64)
+        engine = SequenceEngine(structure, ["a", "b"], settings, empty(weight="f4"), numbers, 1, allowed)
+        assert engine.train(block) == (1, 0, 2)
+        assert len(engine.touched().keys) == 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,16 +11,18 @@ from hypothesis import strategies as st
 
 from perceptron_core.corpus import Sentence
 from perceptron_core.errors import UserError
-from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.features.encoded import Encoded
+from perceptron_core.features.encoding import Encoder
 from perceptron_core.features.feature_set import extracted_key, template_key
+from perceptron_core.features.keys import FeatureKeys
 from perceptron_core.settings import Settings
 from perceptron_core.shards import records as shards_module
 from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
 from perceptron_core.shards.dealing import choose_shard, deal
-from perceptron_core.shards.records import ShardReader, write_shard
+from perceptron_core.shards.records import write_shard
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
-from perceptron_core.training.epoch import ShardEpoch
+from perceptron_core.training.epoch import EpochPlan, ShardEpoch
 from perceptron_core.weights.rows import empty
 from perceptron_core.wire import DamagedRecord, decode_line, encode_line, pack, unpack
 
@@ -67,7 +69,7 @@ def corpus(seed: int, sentences: int) -> list[Sentence]:
         chosen = random.integers(0, len(words), int(random.integers(1, 7)))
         pos = [f"P{i % 3}" for i in chosen]
         labels = [LABELS[i % 4] for i in chosen]
-        made.append(Sentence(([words[i] for i in chosen], pos), labels, line + 1))
+        made.append(Sentence(([words[i] for i in chosen], pos), (labels,), line + 1))
     return made
 
 
@@ -85,12 +87,12 @@ def piece_records(
 
 def build(task: Task, records: Sequence[Any], shard: int, shards: int) -> list[bytes]:
     """The lines of a shard."""
-    builder = ShardBuilder(len(task.features.columns), task.features.extractor is not None)
+    builder = ShardBuilder(task.features, task.layout)
     for record in sorted(records, key=corpus_order):
         builder.add(record)
     content = builder.finish()
     identity = {"shard": shard, "shards": shards, "seed": 7, "features": task.fingerprint}
-    return [encode_line(*record) for record in write_shard(content, task.features.unigrams.widths, identity)]
+    return [encode_line(*record) for record in write_shard(content, task.features.widths, identity)]
 
 
 def prepare(task: Task, files: Sequence[Sequence[Sentence]], shards: int, **how: Any) -> list[list[bytes]]:
@@ -100,11 +102,12 @@ def prepare(task: Task, files: Sequence[Sequence[Sentence]], shards: int, **how:
 
 def read(task: Task, lines: Sequence[bytes]) -> tuple[dict[str, Any], list[tuple[list[str], list[Any]]]]:
     """A shard's header and, for each sentence, its labels and its tokens' keys."""
-    reader, sentences = ShardReader(task.features, task.fingerprint, LABELS), []
+    structure = task.structure("viterbi")
+    reader, sentences = task.shard_reader(LABELS), []
     for line in lines:
         encoded = reader.take(*decode_line(line))
         if encoded is not None:
-            keys = token_keys(reader.keys(encoded))
+            keys = token_keys(structure.keys(encoded, reader.tables(), reader.label_hashes))
             begin = 0
             for length in encoded.lengths.tolist():
                 labels = [LABELS[i] for i in encoded.labels[begin : begin + length]]
@@ -114,17 +117,20 @@ def read(task: Task, lines: Sequence[bytes]) -> tuple[dict[str, Any], list[tuple
 
 
 def token_keys(keys: FeatureKeys) -> list[tuple[list[int], list[int]]]:
-    own = [keys.keys[a:b].tolist() for a, b in zip(keys.starts, keys.starts[1:])]
-    pairs = [keys.pair_keys[a:b].tolist() for a, b in zip(keys.pair_starts, keys.pair_starts[1:])]
+    own, pairs = ([group.keys[a:b].tolist() for a, b in zip(group.starts, group.starts[1:])] for group in keys.groups)
     assert len(own) == len(pairs)
     return list(zip(own, pairs))
+
+
+def keys_of(task: Task, encoder: Encoder, encoded: Encoded) -> FeatureKeys:
+    return task.structure("viterbi").keys(encoded, encoder.type_tables(), np.zeros(0, np.uint64))
 
 
 def encoded_directly(task: Task, sentences: Sequence[Sentence]) -> list[tuple[list[str], list[Any]]]:
     found = []
     for sentence in sentences:
         encoder = task.encoder()
-        found.append((list(sentence.labels or ()), token_keys(encoder.keys(encoder.encode([sentence])))))
+        found.append((list(sentence.labels or ()), token_keys(keys_of(task, encoder, encoder.encode([sentence])))))
     return found
 
 
@@ -148,12 +154,11 @@ def test_a_shard_gives_the_keys_of_its_sentences(request: pytest.FixtureRequest,
 
 
 def test_keys_are_those_of_the_features_by_name(extracting: Task) -> None:
-    lines = prepare(extracting, [[Sentence((["Иван", "北京"], ["P0", "P1"]), ["имя", "名"], 1)]], 1)[0]
+    lines = prepare(extracting, [[Sentence((["Иван", "北京"], ["P0", "P1"]), (["имя", "名"],), 1)]], 1)[0]
     [(labels, [first, second])] = read(extracting, lines)[1]
-    before, here, after, prefix, joined = extracting.features.unigram_templates[:5]
-    [bigram] = extracting.features.bigram_templates
+    before, here, after, prefix, joined, bias = (t for t in extracting.features.templates if not t.bigram)
+    [bigram] = (t for t in extracting.features.templates if t.bigram)
     assert labels == ["имя", "名"]
-    bias = extracting.features.unigram_templates[5]
     assert first[0] == [
         template_key(before, ["<-1>"]),
         template_key(here, ["Иван"]),
@@ -203,7 +208,7 @@ def test_another_seed_deals_otherwise(task: Task) -> None:
 
 def test_a_long_sentence_and_an_empty_word(task: Task) -> None:
     words = [f"w{i % 700}" if i % 5 else "" for i in range(10_000)]
-    long = Sentence((words, ["P"] * 10_000), ["a"] * 10_000, 1)
+    long = Sentence((words, ["P"] * 10_000), (["a"] * 10_000,), 1)
     lines = prepare(task, [[long, *corpus(5, 3)]], 1)[0]
     sentences = read(task, lines)[1]
     assert sorted(len(labels) for labels, _ in sentences)[-1] == 10_000
@@ -257,7 +262,7 @@ def lines(task: Task, small_blocks: None) -> list[bytes]:
 
 def train(task: Task, lines: Sequence[bytes]) -> None:
     """What a training task does with a shard."""
-    epoch = ShardEpoch(task, LABELS, Settings(), empty(weight="f4"))
+    epoch = ShardEpoch(EpochPlan(task, LABELS, Settings()), empty(weight="f4"))
     for line in lines:
         epoch.take(*decode_line(line))
     epoch.finish()
@@ -371,7 +376,6 @@ def test_a_line_that_is_not_ours_is_refused(line: bytes) -> None:
 
 def test_a_sentence_without_labels_can_be_encoded(task: Task) -> None:
     encoder = task.encoder()
-    unlabelled: Optional[list[str]] = None
-    encoded = encoder.encode([Sentence((["Иван"], ["P0"]), unlabelled, 1)])
+    encoded = encoder.encode([Sentence((["Иван"], ["P0"]), None, 1)])
     assert (encoded.lengths.tolist(), encoded.labels.tolist()) == ([1], [])
-    assert len(encoder.keys(encoded).keys) == 6
+    assert len(keys_of(task, encoder, encoded).keys) == 6

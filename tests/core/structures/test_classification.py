@@ -237,7 +237,7 @@ def test_one_shard_is_a_textbook_perceptron_on_values(must, tmp_path):
 
 def test_long_texts_come_in_small_chunks(monkeypatch):
     monkeypatch.setattr(perceptron_core.shards.builder, "CHUNK_WORDS", 10)
-    texts = [Sentence((["word"] * size,), ("x",), 1) for size in (4, 4, 4, 30, 0, 0, 0, 3)]
+    texts = [Sentence((["word"] * size,), (("x",),), 1) for size in (4, 4, 4, 30, 0, 0, 0, 3)]
     chunks = list(in_chunks(iter(texts), 3))
     assert [len(chunk) for chunk in chunks] == [3, 1, 3, 1] and sum(chunks, []) == texts
 
@@ -247,7 +247,8 @@ def test_a_word_counts_once_and_n_grams_stay_within_the_text(tmp_path):
     (tmp_path / "texts").write_text("x\ta b a b a\nx\tc\nx\t\n")
     task = read_task(str(tmp_path / "task.yaml"))
     encoder = task.encoder()
-    keys = encoder.keys(encoder.encode(list(task.read(str(tmp_path / "texts"), "required"))))
+    encoded = encoder.encode(list(task.read(str(tmp_path / "texts"), "required")))
+    keys = task.structure("viterbi").keys(encoded, encoder.type_tables(), np.zeros(0, np.uint64))
     # a, ab, b, ba and the bias; c and the bias; the bias
     assert np.diff(keys.starts).tolist() == [5, 2, 1] and len(keys.values) == 0
     assert len(set(keys.keys.tolist())) == 6 and keys.keys[4] == keys.keys[6] == keys.keys[7]
@@ -261,7 +262,8 @@ def test_values_are_kept_only_where_they_are_not_1(tmp_path):
     encoder = task.encoder()
     for name, expected in (("ones", []), ("values", [1, 1, 1, 0.5, 1])):
         encoded = encoder.encode(list(task.read(str(tmp_path / name), "required")))
-        assert encoder.keys(encoded).values.tolist() == expected
+        keys = task.structure("viterbi").keys(encoded, encoder.type_tables(), np.zeros(0, np.uint64))
+        assert keys.values.tolist() == expected
 
 
 # ---------------------------------------------------------------- mistakes

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from perceptron_core.errors import InputError
-from perceptron_core.evaluation.held_out import HeldOut
+from perceptron_core.evaluation.held_out import read_held_out
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
@@ -121,7 +121,7 @@ def weights_for(task: Task, labels: list[str], **label_of: str) -> Any:
 
 def test_a_held_out_set_is_scored(tmp_path: Path, pos_task: Task) -> None:
     """Of five tokens, two words are known; the third word has a label that training never saw."""
-    held_out = HeldOut(pos_task, [write(tmp_path, "Иван\tN\nидёт\tV\n\n北京\tX\nИван\tN\nидёт\tV\n")])
+    held_out = read_held_out(pos_task, "viterbi", [write(tmp_path, "Иван\tN\nидёт\tV\n\n北京\tX\nИван\tN\nидёт\tV\n")])
     assert held_out.label_names == ["N", "V", "X"]
     labels = ["N", "V"]
     counts = held_out.score(labels, Settings(), weights_for(pos_task, labels, Иван="N", идёт="V"))
@@ -132,7 +132,7 @@ def test_a_held_out_set_is_scored(tmp_path: Path, pos_task: Task) -> None:
 
 
 def test_weights_of_one_epoch_do_not_stay_for_the_next(tmp_path: Path, pos_task: Task) -> None:
-    held_out = HeldOut(pos_task, [write(tmp_path, "идёт\tV\n")])
+    held_out = read_held_out(pos_task, "viterbi", [write(tmp_path, "идёт\tV\n")])
     labels = ["N", "V"]
     right = weights_for(pos_task, labels, идёт="V")
     for weights, expected in ((right, 1), (empty(weight="f4"), 0), (right, 1)):
@@ -147,7 +147,7 @@ def test_spans_are_counted_in_iob2_whatever_is_trained(tmp_path: Path) -> None:
     )
     task = read_task(str(tmp_path / "ner.yaml"))
     # IOB1: two entities side by side, the second begins by B-
-    held_out = HeldOut(task, [write(tmp_path, "Анна\tI-PER\nИван\tB-PER\nГрозный\tI-PER\nв\tO\n")])
+    held_out = read_held_out(task, "viterbi", [write(tmp_path, "Анна\tI-PER\nИван\tB-PER\nГрозный\tI-PER\nв\tO\n")])
     labels = ["O", "B-PER", "E-PER", "S-PER"]
     weights = weights_for(task, labels, Анна="S-PER", Иван="B-PER", Грозный="E-PER")
     perfect = held_out.score(labels, Settings(), weights)
@@ -158,4 +158,4 @@ def test_spans_are_counted_in_iob2_whatever_is_trained(tmp_path: Path) -> None:
 
 def test_a_held_out_file_needs_labels(tmp_path: Path, pos_task: Task) -> None:
     with pytest.raises(InputError, match="dev.txt:2"):
-        HeldOut(pos_task, [write(tmp_path, "Иван\tN\nидёт\n")])
+        read_held_out(pos_task, "viterbi", [write(tmp_path, "Иван\tN\nидёт\n")])
