@@ -17,7 +17,7 @@ from perceptron_jobs.cli.options import READY_TASKS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SOURCES = ("LICENSE", "README.md", "pyproject.toml", "setup.cfg", "setup.py", "configs", "jobs", "perceptron_core")
-BUILT = shutil.ignore_patterns("*.so", "native.c", "__pycache__")
+BUILT = shutil.ignore_patterns("*.so", "*.c", "__pycache__")
 NOT_INHERITED = ("CC", "PYTHONPATH", "SETUPTOOLS_USE_DISTUTILS")  # the last is set by `import jobs`, for mrjob
 NEEDED = ("cython", "setuptools", "wheel", "pip")
 PERCEPTRON = "import sys; from perceptron_jobs.cli.main import main; sys.exit(main())"
@@ -87,7 +87,10 @@ def without_compiler(install) -> Installed:
 def test_the_wheel_holds_what_it_needs(compiled):
     names = compiled.names()
     assert {f"perceptron_jobs/configs/{task}.yaml" for task in READY_TASKS} <= set(names)
-    assert [name for name in names if name.startswith("perceptron_core/kernels/native.") and name.endswith(".so")]
+    extensions = ("kernels/data", "kernels/learning", "structures/sequence/native")
+    assert sorted(name.split(".")[0] for name in names if name.endswith(".so")) == [
+        f"perceptron_core/{extension}" for extension in extensions
+    ]
     packages = {path.parent for top in ("jobs", "perceptron_core") for path in (REPOSITORY / top).rglob("*.py")}
     for package in packages:
         modules = {str(path.relative_to(REPOSITORY)) for path in package.glob("*.py")}

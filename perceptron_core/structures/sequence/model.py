@@ -13,10 +13,10 @@ from perceptron_core.arrays import GrowingArray
 from perceptron_core.counting.shard_counts import FeatureSteps
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.hashing import extend_keys, hash_string
-from perceptron_core.kernels import ALL_ONE, DENSE_LABELS, KeyTable, WeightRows
+from perceptron_core.kernels import ALL_ONE, DENSE_LABELS, Bank, KeyTable, Trainer
 from perceptron_core.learners import ONE_PASS
 from perceptron_core.settings import Settings
-from perceptron_core.structures.sequence.kernel import SequenceKernel
+from perceptron_core.structures.sequence.kernel import SequenceFinder
 from perceptron_core.weights.rows import Rows, find_keys, from_entries, interleave, select
 
 
@@ -102,7 +102,7 @@ def pair_keys(keys: np.ndarray, labels: Sequence[str]) -> np.ndarray:
     return extend_keys(keys[:, None], label_hashes(labels)[None, :]).ravel()
 
 
-def _touched(weights: WeightRows, keys: np.ndarray, order: np.ndarray) -> Rows:
+def _touched(weights: Bank, keys: np.ndarray, order: np.ndarray) -> Rows:
     features, starts, labels, values, lags = weights.touched_entries(order)
     counts = weights.counted(features) if weights.min_updates > 1 else None
     return Rows(keys[features], starts, labels, {"weight": values, "lag": lags}, counts)
@@ -128,22 +128,25 @@ class SequenceModel:
         dense_from = 0 if size <= DENSE_LABELS else size // 4
         # a model whose features are not counted any more has relevant ones alone
         self.min_updates = settings.min_updates if weights.counts is not None else 1
-        self.emissions, self.pairs = (WeightRows(size, dense_from, self.min_updates) for _ in range(2))
+        self.emissions, self.pairs = (Bank(size, dense_from, self.min_updates) for _ in range(2))
         if allowed is None:
             allowed = np.ones((size + 2, size), np.uint8)
         if settings.learner in ONE_PASS:  # it has learnt already: the kernel has no rule for its steps, and needs none
             settings = settings._replace(learner="perceptron")
-        self.kernel = SequenceKernel(size, self.emissions, self.pairs, settings, allowed)
-        self.kernel.use_threads(threads)
+        self.transitions = Bank(size, 0)
+        finder = SequenceFinder(size, self.emissions, self.pairs, self.transitions, settings, allowed)
+        self.trainer = Trainer(finder, settings)
+        self.trainer.use_threads(threads)
         self._load_transitions()
 
     def _load_transitions(self) -> None:
         keys = transition_keys(self.labels)
         found = find_keys(self.weights, keys.ravel())
-        values = np.zeros(keys.size, np.float32)
         there = (found >= 0) & (self.weights.starts[found + 1] > self.weights.starts[found])
-        values[there] = self.weights.values["weight"][self.weights.starts[found[there]]]
-        self.kernel.load_transitions(values.reshape(keys.shape))
+        values = self.weights.values["weight"][self.weights.starts[found[there]]]
+        row, label = np.divmod(np.flatnonzero(there), len(self.labels))
+        starts = np.searchsorted(row, np.arange(len(keys) + 1)).astype(np.int64)
+        self.transitions.load(np.arange(len(keys), dtype=np.int32), starts, label.astype(np.uint32), values)
 
     def fetch(self) -> None:
         """Load the weights of the features that were numbered since the last call."""
@@ -170,29 +173,29 @@ class SequenceModel:
             self._look_up(self.pairs, keys, np.argsort(keys), self._fetched_pairs * size)
             self._fetched_pairs = known_pairs
 
-    def _look_up(self, into: WeightRows, keys: np.ndarray, order: np.ndarray, first: int) -> None:
+    def _look_up(self, into: Bank, keys: np.ndarray, order: np.ndarray, first: int) -> None:
         found = find_keys(self.weights, keys[order])
         there = found >= 0
         self._load(into, (order[there] + first).astype(np.int32), select(self.weights, found[there]))
 
     @staticmethod
-    def _load(into: WeightRows, features: np.ndarray, rows: Rows) -> None:
+    def _load(into: Bank, features: np.ndarray, rows: Rows) -> None:
         starts, labels = rows.starts.astype(np.int64, copy=False), rows.labels.astype(np.uint32, copy=False)
         into.load(features, starts, labels, rows.values["weight"], rows.counts)
 
     def train(self, block: FeatureBlock) -> tuple[int, int, int]:
         """Training on the block, in order: (wrong sentences, updates, wrong tokens)."""
         self.fetch()
-        return self.kernel.train(block)
+        return self.trainer.train(block)
 
     def end_of_pass(self) -> int:
         """Update by a minibatch that the last block has begun: how many updates, 0 or 1."""
-        return self.kernel.flush()
+        return self.trainer.flush()
 
     def decode(self, block: FeatureBlock) -> np.ndarray:
         """The label number of every token."""
         self.fetch()
-        return self.kernel.decode(block)
+        return self.trainer.decode(block)
 
     def touched(self) -> Rows:
         """Every weight that took part in an update: its value now ("weight") and its lag ("lag"); with the growth of
@@ -204,11 +207,10 @@ class SequenceModel:
         if self._fetched_pairs:
             keys = pair_keys(self.numbers.pairs.keys()[: self._fetched_pairs], self.labels)
             parts.append(_touched(self.pairs, keys, np.argsort(keys).astype(np.int32)))
-        weights, lags, touched = self.kernel.transition_state()
-        row, label = np.nonzero(touched)
-        keys = transition_keys(self.labels)[row, label]
-        columns = {"weight": weights[row, label], "lag": lags[row, label]}
-        moved = from_entries(keys, label.astype(np.uint32), **columns)
+        order = np.arange(len(self.labels) + 2, dtype=np.int32)
+        rows, starts, labels, weights, lags = self.transitions.touched_entries(order)
+        keys = transition_keys(self.labels)[np.repeat(rows, np.diff(starts)), labels]
+        moved = from_entries(keys, labels, weight=weights, lag=lags)
         if self.min_updates > 1:  # transitions are relevant from the first
             moved = moved._replace(counts=np.full(len(moved.keys), self.min_updates, np.int32))
         parts.append(moved)
