@@ -1,20 +1,34 @@
-"""The hot loops, in two forms with the same results: compiled (native.pyx) and NumPy/Python (reference/).
+"""The hot loops, in two forms with the same results: compiled (native.py) and NumPy/Python (reference/).
 
-The compiled one is used where it was built; `PERCEPTRON_KERNEL=reference` chooses the other.
+    data.pyx      keys of features, merging of sorted weights, bytes that fit in a line
+    learning.pyx  banks of weights, Δ, constraints, the learners' rules, threads, the trainer
+
+What searches for the best guess is a finder, of which each structure has its own in its folder, in both forms. The
+compiled forms are used where all of them were built; `PERCEPTRON_KERNEL=reference` chooses the others.
 """
 
 import importlib
 import os
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from perceptron_core.kernels import reference
 
-native: Any
-try:
-    native = importlib.import_module("perceptron_core.kernels.native")
-except ImportError:  # no compiler when the package was installed
-    native = None
+
+def _all_built() -> bool:
+    """Whether every extension of the package is there: they only work together."""
+    sources = Path(__file__).parent.parent.rglob("*.pyx")
+    return all(any(source.with_suffix(suffix).exists() for suffix in EXTENSION_SUFFIXES) for source in sources)
+
+
+native: Any = None
+if _all_built():
+    try:
+        native = importlib.import_module("perceptron_core.kernels.native")
+    except ImportError:  # built for another Python, or run from an archive
+        native = None
 
 DENSE_LABELS = 64  # up to here a feature's row is a plain array at once; beyond, when it has met many of the labels
 
@@ -35,7 +49,9 @@ hash_strings = kernel.hash_strings
 compose_keys = kernel.compose_keys
 pool_keys = kernel.pool_keys
 KeyTable = kernel.KeyTable
-WeightRows = kernel.WeightRows
+Bank = kernel.Bank
+KeyedBank = kernel.KeyedBank
+Trainer = kernel.Trainer
 unite_two = kernel.unite_two
 add_step = kernel.add_step
 replace_weights = kernel.replace_weights

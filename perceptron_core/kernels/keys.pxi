@@ -1,16 +1,7 @@
 # Keys: hashing strings, composing feature keys, numbering them.
 
-cdef inline uint64_t scramble(uint64_t x) noexcept nogil:
-    x ^= x >> 30
-    x *= 0xBF58476D1CE4E5B9ULL
-    x ^= x >> 27
-    x *= 0x94D049BB133111EBULL
-    return x ^ (x >> 31)
-
-
-cdef inline uint64_t mix(uint64_t key, uint64_t value) noexcept nogil:
-    cdef uint64_t mixed = scramble((key + GOLDEN) ^ value)
-    return mixed if mixed else 1
+cdef uint64_t FNV_OFFSET = 0xCBF29CE484222325ULL
+cdef uint64_t FNV_PRIME = 0x100000001B3ULL
 
 
 def hash_strings(strings):
@@ -87,7 +78,7 @@ def compose_keys(program, const int32_t[::1] lengths, ids, tables):
                             if value == 0:
                                 key = 0
                                 break
-                            key = mix(key, value)
+                            key = extend_key(key, value)
                         if key:
                             keys[n] = key
                             n += 1
@@ -146,89 +137,42 @@ def pool_keys(const int32_t[::1] sizes, const int32_t[::1] starts, const uint64_
 
 
 cdef class KeyTable:
-    """Keys numbered in the order in which they are first seen: open addressing, linear probing."""
+    """Keys numbered in the order in which they are first seen."""
 
-    cdef uint64_t *slot_keys
-    cdef int32_t *slot_ids
-    cdef uint64_t *known
-    cdef size_t mask
-    cdef Py_ssize_t count, room
+    cdef KeyIndex index
 
     def __cinit__(self):
-        self.mask = 1023
-        self.room = 640  # of the slots five eighths are used at most: fuller is slower, emptier is larger
-        self.slot_keys = <uint64_t *>grown(NULL, 1024 * sizeof(uint64_t))
-        self.slot_ids = <int32_t *>grown(NULL, 1024 * sizeof(int32_t))
-        self.known = <uint64_t *>grown(NULL, 640 * sizeof(uint64_t))
-        memset(self.slot_keys, 0, 1024 * sizeof(uint64_t))
+        open_index(&self.index)
 
     def __dealloc__(self):
-        free(self.slot_keys)
-        free(self.slot_ids)
-        free(self.known)
+        close_index(&self.index)
 
     def __len__(self):
-        return self.count
-
-    cdef int grow(self) except -1:
-        """Twice the slots, the known keys entered again."""
-        cdef Py_ssize_t i
-        cdef size_t slots = 2 * (self.mask + 1), at
-        self.slot_keys = <uint64_t *>grown(self.slot_keys, slots * sizeof(uint64_t))
-        self.slot_ids = <int32_t *>grown(self.slot_ids, slots * sizeof(int32_t))
-        self.room *= 2
-        self.known = <uint64_t *>grown(self.known, self.room * sizeof(uint64_t))
-        self.mask = slots - 1
-        memset(self.slot_keys, 0, slots * sizeof(uint64_t))
-        for i in range(self.count):
-            at = self.known[i] & self.mask
-            while self.slot_keys[at]:
-                at = (at + 1) & self.mask
-            self.slot_keys[at] = self.known[i]
-            self.slot_ids[at] = <int32_t>i
-        return 0
+        return self.index.count
 
     def intern(self, const uint64_t[::1] keys):
         """The number of every key; new keys get the next numbers."""
-        cdef Py_ssize_t i, n = keys.shape[0]
-        cdef size_t at
-        ids_array = np.empty(n, np.int32)
+        cdef Py_ssize_t i
+        ids_array = np.empty(keys.shape[0], np.int32)
         cdef int32_t[::1] ids = ids_array
-        for i in range(n):
-            at = keys[i] & self.mask
-            while self.slot_keys[at] and self.slot_keys[at] != keys[i]:
-                at = (at + 1) & self.mask
-            if self.slot_keys[at] == 0:
-                if self.count == self.room:
-                    self.grow()
-                    at = keys[i] & self.mask
-                    while self.slot_keys[at]:
-                        at = (at + 1) & self.mask
-                self.slot_keys[at] = keys[i]
-                self.slot_ids[at] = <int32_t>self.count
-                self.known[self.count] = keys[i]
-                self.count += 1
-            ids[i] = self.slot_ids[at]
+        for i in range(keys.shape[0]):
+            ids[i] = number_key(&self.index, keys[i])
         return ids_array
 
     def find(self, const uint64_t[::1] keys):
         """The number of every key, -1 for one never seen."""
-        cdef Py_ssize_t i, n = keys.shape[0]
-        cdef size_t at
-        ids_array = np.empty(n, np.int32)
+        cdef Py_ssize_t i
+        ids_array = np.empty(keys.shape[0], np.int32)
         cdef int32_t[::1] ids = ids_array
         with nogil:
-            for i in range(n):
-                at = keys[i] & self.mask
-                while self.slot_keys[at] and self.slot_keys[at] != keys[i]:
-                    at = (at + 1) & self.mask
-                ids[i] = self.slot_ids[at] if self.slot_keys[at] else -1
+            for i in range(keys.shape[0]):
+                ids[i] = find_key(&self.index, keys[i])
         return ids_array
 
     def keys(self, Py_ssize_t first=0):
         """The keys numbered `first` and up, in the order of their numbers."""
-        keys_array = np.empty(self.count - first, np.uint64)
+        keys_array = np.empty(self.index.count - first, np.uint64)
         cdef uint64_t[::1] out = keys_array
-        if self.count > first:
-            memcpy(&out[0], self.known + first, (self.count - first) * sizeof(uint64_t))
+        if self.index.count > first:
+            memcpy(&out[0], self.index.known + first, (self.index.count - first) * sizeof(uint64_t))
         return keys_array

@@ -75,7 +75,11 @@ cdef struct Side:
     bint has_row, has_entry  # whether it has the row and the entry that are being merged
 
 
-cdef Side side_of(const uint64_t[::1] keys, const int64_t[::1] starts, const uint32_t[::1] labels):
+cdef Side side_of(rows):
+    """Of (keys, starts, labels, …); whoever has the tuple keeps the arrays."""
+    cdef const uint64_t[::1] keys = rows[0]
+    cdef const int64_t[::1] starts = rows[1]
+    cdef const uint32_t[::1] labels = rows[2]
     cdef Side side
     memset(&side, 0, sizeof(Side))
     side.rows = keys.shape[0]
@@ -121,24 +125,21 @@ cdef inline bint next_entry(Side *sides, int n, uint32_t *label) noexcept nogil:
     return found
 
 
-def replace_weights(
-    const uint64_t[::1] keys_a not None, const int64_t[::1] starts_a not None, const uint32_t[::1] labels_a not None,
-    const float[::1] weights_a not None, const int32_t[::1] counts_a,
-    const uint64_t[::1] keys_b not None, const int64_t[::1] starts_b not None, const uint32_t[::1] labels_b not None,
-    const float[::1] weights_b not None, const int32_t[::1] counts_b,
-):
-    """(keys, starts, labels, weights, counts): b's weights where it has any, a's elsewhere, without zeros; the counts
-    are added, and None if b has none. A row without weights stays if it has a count."""
-    cdef Py_ssize_t row = 0, n = 0, first, most = keys_a.shape[0] + keys_b.shape[0]
+def replace_weights(tuple before not None, tuple after not None):
+    """(keys, starts, labels, weights, counts) of two such tuples: after's weights where it has any, before's elsewhere,
+    without zeros; the counts are added, and None if `after` has none. A row without weights stays if it has a count."""
+    cdef const float[::1] weights_a = before[3], weights_b = after[3]
+    cdef const int32_t[::1] counts_a = before[4], counts_b = after[4]
+    cdef Py_ssize_t row = 0, n = 0, first, most = len(before[0]) + len(after[0])
     cdef bint counted = counts_b is not None, counted_before = counts_a is not None
     cdef uint64_t key
     cdef uint32_t label
     cdef int32_t count
     cdef float weight
     cdef Side[2] sides
-    sides[0], sides[1] = side_of(keys_a, starts_a, labels_a), side_of(keys_b, starts_b, labels_b)
+    sides[0], sides[1] = side_of(before), side_of(after)
     keys_array, starts_array = np.empty(most, np.uint64), np.empty(most + 1, np.int64)
-    labels_array = np.empty(labels_a.shape[0] + labels_b.shape[0], np.uint32)
+    labels_array = np.empty(weights_a.shape[0] + weights_b.shape[0], np.uint32)
     weights_array = np.empty(len(labels_array), np.float32)
     counts_array = np.empty(most if counted else 0, np.int32)
     cdef uint64_t[::1] keys = keys_array
@@ -170,24 +171,19 @@ def replace_weights(
     return keys_array[:row], starts_array[: row + 1], labels_array[:n], weights_array[:n], kept
 
 
-def add_averages(
-    const uint64_t[::1] keys_a not None, const int64_t[::1] starts_a not None, const uint32_t[::1] labels_a not None,
-    const double[::1] sums not None,
-    const uint64_t[::1] keys_b not None, const int64_t[::1] starts_b not None, const uint32_t[::1] labels_b not None,
-    const float[::1] weights not None,
-    const uint64_t[::1] keys_c not None, const int64_t[::1] starts_c not None, const uint32_t[::1] labels_c not None,
-    const double[::1] means not None, double share,
-):
-    """(keys, starts, labels, totals): sum + share * (weight + mean), each zero where there is none; without zeros."""
-    cdef Py_ssize_t row = 0, n = 0, first, most = keys_a.shape[0] + keys_b.shape[0] + keys_c.shape[0]
+def add_averages(tuple before not None, tuple last not None, tuple step not None, double share):
+    """(keys, starts, labels, totals) of three such tuples: sum + share * (weight + mean), each zero where there is
+    none; without zeros."""
+    cdef const double[::1] sums = before[3], means = step[3]
+    cdef const float[::1] weights = last[3]
+    cdef Py_ssize_t row = 0, n = 0, first, most = len(before[0]) + len(last[0]) + len(step[0])
     cdef uint64_t key
     cdef uint32_t label
     cdef double total, weight, mean
     cdef Side[3] sides
-    sides[0], sides[1] = side_of(keys_a, starts_a, labels_a), side_of(keys_b, starts_b, labels_b)
-    sides[2] = side_of(keys_c, starts_c, labels_c)
+    sides[0], sides[1], sides[2] = side_of(before), side_of(last), side_of(step)
     keys_array, starts_array = np.empty(most, np.uint64), np.empty(most + 1, np.int64)
-    labels_array = np.empty(labels_a.shape[0] + labels_b.shape[0] + labels_c.shape[0], np.uint32)
+    labels_array = np.empty(sums.shape[0] + weights.shape[0] + means.shape[0], np.uint32)
     totals_array = np.empty(len(labels_array))
     cdef uint64_t[::1] keys = keys_array
     cdef int64_t[::1] starts = starts_array

@@ -1,8 +1,4 @@
-# Sentences handed out to threads, without the interpreter's lock.
-
-from cpython.pythread cimport (
-    PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock, PyThread_type_lock, WAIT_LOCK
-)
+# Examples handed out to threads, without the interpreter's lock.
 
 cdef extern from *:
     """
@@ -26,11 +22,9 @@ cdef enum:
     PATIENCE = 1000  # turns given away before a thread goes to sleep: about as long as an update takes
 
 
+@cython.final
 cdef class Bell:
     """Lets a thread sleep until it is rung for."""
-
-    cdef PyThread_type_lock lock  # held, but for the moment when it rings
-    cdef Py_ssize_t asleep
 
     def __cinit__(self):
         self.lock = PyThread_allocate_lock()
@@ -47,32 +41,26 @@ cdef class Bell:
             PyThread_release_lock(self.lock)
 
 
+@cython.final
 cdef class Team:
-    """The sentences of a minibatch, handed out one by one to whoever is free (work stealing).
+    """The examples of a minibatch, handed out one by one to whoever is free (work stealing).
 
-    Sentences are numbered through all minibatches, so that a number is handed out once, and a thread that comes late
+    Examples are numbered through all minibatches, so that a number is handed out once, and a thread that comes late
     finds that there is nothing left. The next minibatch is given out when all of the last one are done.
     """
-
-    cdef Sentences sentences
-    cdef Py_ssize_t base  # the number of the block's first sentence
-    cdef Py_ssize_t next, last, done  # numbers: handed out up to here, may be handed out up to here; how many are done
-    cdef Py_ssize_t dissolved
-    cdef list bells
-    cdef object error
 
     def __cinit__(self):
         self.bells = []
 
-    cdef void give_out(self, Sentences sentences, Py_ssize_t base, Py_ssize_t last):
+    cdef void give_out(self, Examples examples, Py_ssize_t base, Py_ssize_t last):
         cdef Bell bell
-        self.sentences, self.base = sentences, base
+        self.examples, self.base = examples, base
         put(&self.last, last)
         for bell in self.bells:
             bell.ring()
 
     cdef Py_ssize_t take(self) noexcept nogil:
-        """The number of a sentence to be decoded, -1 if all are handed out."""
+        """The number of an example to be searched, -1 if all are handed out."""
         cdef Py_ssize_t number = look(&self.next)
         while number < look(&self.last):
             if next_one(&self.next, number):

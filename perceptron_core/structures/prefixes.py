@@ -1,48 +1,48 @@
-"""Which prefix of a wrongly decoded sentence to update on.
+"""Which prefix of a wrong guess to update on, for every search that goes from left to right.
 
-    standard       the whole sentence
-    early          up to where the search lost the gold labels (Collins & Roark 2004)
+    standard       the whole example
+    early          up to where the search lost the gold (Collins & Roark 2004)
     max-violation  where the search's best prefix beats the gold prefix by most (Huang, Fayong & Guo 2012)
 
-With an inexact search the whole sentence may be no violation at all (the gold would have scored higher had it been
-kept); the two prefixes always are.
+With an inexact search the whole example may be no violation at all (the gold would have scored higher had it been
+kept); the two prefixes always are. They are read off the trace of the search, one Step for each step that it took.
 """
 
 from collections.abc import Sequence
-from typing import Callable
+from typing import Callable, NamedTuple
 
 import numpy as np
 
-from perceptron_core.structures.sequence.lattice import NEVER, Scores, best_label, came_from
+
+class Step(NamedTuple):
+    best: np.float32  # the best score of what the search kept up to here
+    gold: np.float32  # the score of the gold up to here
+    kept: bool  # whether the search has still got the gold
 
 
-def standard(scores: Scores, alpha: np.ndarray, gold: Sequence[int], gold_scores: np.ndarray) -> int:
-    return len(alpha)
+Trace = Sequence[Step]
 
 
-def early(scores: Scores, alpha: np.ndarray, gold: Sequence[int], gold_scores: np.ndarray) -> int:
-    """The shortest prefix whose gold labels the search did not keep; the whole if it kept them to the end."""
-    for t, label in enumerate(gold):
-        if alpha[t, label] == NEVER or (t and came_from(scores, alpha, t, label) != gold[t - 1]):
-            return t + 1
-    return len(alpha)
+def standard(trace: Trace) -> int:
+    return len(trace)
 
 
-def max_violation(scores: Scores, alpha: np.ndarray, gold: Sequence[int], gold_scores: np.ndarray) -> int:
+def early(trace: Trace) -> int:
+    """The shortest prefix whose gold the search did not keep; the whole if it kept it to the end."""
+    return next((length for length, step in enumerate(trace, 1) if not step.kept), len(trace))
+
+
+def max_violation(trace: Trace) -> int:
     """The prefix of the largest (best score − gold score); the longest where several are equal."""
-    longest, largest = len(alpha), NEVER
-    for length in range(1, len(alpha) + 1):
-        label = best_label(scores, alpha, length)
-        best = alpha[length - 1, label]
-        if length == len(alpha):
-            best = best + scores.stop[label]
-        violation = best - gold_scores[length - 1]
+    longest, largest = len(trace), np.float32(-np.inf)
+    for length, step in enumerate(trace, 1):
+        violation = step.best - step.gold
         if violation >= largest:
             longest, largest = length, violation
     return longest
 
 
-UPDATES: dict[str, Callable[[Scores, np.ndarray, Sequence[int], np.ndarray], int]] = {
+UPDATES: dict[str, Callable[[Trace], int]] = {
     "standard": standard,
     "early": early,
     "max-violation": max_violation,

@@ -188,14 +188,14 @@ def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
 def apply(before: Rows, mixed: Rows) -> Rows:
     """The weights after the epoch: the mixed values where there are any, the old ones elsewhere; without zeros."""
     old, new = _entries(before, "weight"), _entries(mixed, "weight")
-    keys, starts, labels, weight, counts = replace_weights(*old, before.counts, *new, mixed.counts)
+    keys, starts, labels, weight, counts = replace_weights((*old, before.counts), (*new, mixed.counts))
     return Rows(keys, starts, labels, {"weight": weight}, counts)
 
 
 def add_average(sums: Rows, before: Rows, mixed: Rows, share: float) -> Rows:
     """The sum of the epochs' averages ("sum"), e times that of epoch e: w before it, plus the mixed mean step; without
     zeros. Where an epoch has several rounds, e is shared among them."""
-    parts = *_entries(sums, "sum"), *_entries(before, "weight"), *_entries(mixed, "mean")
+    parts = _entries(sums, "sum"), _entries(before, "weight"), _entries(mixed, "mean")
     keys, starts, labels, total = add_averages(*parts, share)
     return Rows(keys, starts, labels, {"sum": total})
 

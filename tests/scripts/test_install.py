@@ -17,7 +17,7 @@ from perceptron_jobs.options.names import READY_TASKS
 from repository import ROOT
 
 SOURCES = ("LICENSE", "README.md", "pyproject.toml", "setup.cfg", "setup.py", "configs", "jobs", "perceptron_core")
-BUILT = shutil.ignore_patterns("*.so", "native.c", "__pycache__")
+BUILT = shutil.ignore_patterns("*.so", "*.c", "__pycache__")
 NOT_INHERITED = ("CC", "PYTHONPATH", "SETUPTOOLS_USE_DISTUTILS")  # the last is set by `import jobs`, for mrjob
 NEEDED = ("cython", "setuptools", "wheel", "pip")
 PERCEPTRON = "import sys; from perceptron_jobs.cli.main import main; sys.exit(main())"
@@ -89,7 +89,10 @@ def without_compiler(install) -> Installed:
 def test_the_wheel_holds_what_it_needs(compiled):
     names = compiled.names()
     assert {f"perceptron_jobs/configs/{task}.yaml" for task in READY_TASKS} <= set(names)
-    assert [name for name in names if name.startswith("perceptron_core/kernels/native.") and name.endswith(".so")]
+    extensions = ("kernels/data", "kernels/learning", "structures/sequence/native")
+    assert sorted(name.split(".")[0] for name in names if name.endswith(".so")) == [
+        f"perceptron_core/{extension}" for extension in extensions
+    ]
     for folder, package in (("jobs", "perceptron_jobs"), ("perceptron_core", "perceptron_core")):
         for path in (ROOT / folder).rglob("*.py"):
             module = Path(package, path.relative_to(ROOT / folder))

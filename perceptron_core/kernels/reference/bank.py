@@ -1,4 +1,4 @@
-"""The weights: a row of labels a feature."""
+"""Banks of weights: one row of labels per feature, which is known by its number or by its key."""
 
 from typing import Optional
 
@@ -25,10 +25,10 @@ class Row:
         self.touched[label] = True
 
 
-class WeightRows:
-    """The weights of the features by number: a row of labels each, made when it first gets a weight.
+class Bank:
+    """The weights of the features by number: one row of labels each, made when it first gets a weight.
 
-    With min_updates > 1, scoring passes a row over until its feature has taken part in so many updates.
+    With min_updates > 1, scoring passes a row over until its feature has taken part in that number of updates.
     """
 
     def __init__(self, labels: int, dense_from: int, min_updates: int = 1) -> None:
@@ -101,9 +101,61 @@ class WeightRows:
         found = [(feature, row, np.flatnonzero(row.touched)) for feature, row in rows if row.touched.any()]
         nothing = np.zeros(0)
         return (
-            np.array([feature for feature, _, _ in found], np.int32),
+            np.array([feature for feature, _, _ in found], order.dtype),
             np.cumsum([0, *(len(labels) for _, _, labels in found)], dtype=np.int64),
             np.concatenate([nothing, *(labels for _, _, labels in found)]).astype(np.uint32),
             np.concatenate([nothing, *(row.weights[labels] for _, row, labels in found)]).astype(np.float32),
             np.concatenate([nothing, *(row.lags[labels] for _, row, labels in found)]),
         )
+
+
+class KeyedBank:
+    """A bank whose features are known by their keys; a key has a row once an update needs it, or when it is loaded."""
+
+    def __init__(self, labels: int, dense_from: int, min_updates: int = 1) -> None:
+        self.bank = Bank(labels, dense_from, min_updates)
+        self.labels, self.min_updates = labels, min_updates
+
+    def __len__(self) -> int:
+        return len(self.bank.rows)
+
+    def keys(self) -> np.ndarray:
+        """The keys that have a row, in the order in which they got it."""
+        return np.array(list(self.bank.rows), np.uint64)
+
+    def row(self, key: int) -> Row:
+        return self.bank.row(key)
+
+    def shown(self, key: int) -> Optional[Row]:
+        return self.bank.shown(key)
+
+    def value(self, key: int, label: int) -> np.float32:
+        return self.bank.value(key, label)
+
+    def count_update(self, keys: set[int]) -> None:
+        self.bank.count_update(keys)
+
+    def counted(self, keys: np.ndarray) -> np.ndarray:
+        """The updates in which each key's row took part since it was loaded; no more than it lacked to min_updates."""
+        return self.bank.counted(keys)
+
+    def load(
+        self,
+        keys: np.ndarray,
+        starts: np.ndarray,
+        labels: np.ndarray,
+        values: np.ndarray,
+        counts: Optional[np.ndarray] = None,
+    ) -> None:
+        """Give keys[i], which has no row yet, the weights of entries starts[i] … starts[i+1]-1, and the count of the
+        updates that it took part in before."""
+        self.bank.load(keys, starts, labels, values, counts)
+
+    def add_scores(self, keys: np.ndarray, scores: np.ndarray) -> None:
+        """scores[label] += weight, key by key: the order is part of the result."""
+        self.bank.add_scores(keys, scores)
+
+    def touched_entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Every weight that took part in an update, by ascending keys: (keys, where the entries of each begin, labels,
+        weights, lags)."""
+        return self.bank.touched_entries(np.sort(self.keys()))

@@ -1,8 +1,10 @@
 """Sorted rows of weights united, and a shard's step added to what is being mixed; then the mixed step applied."""
 
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
+
+Entries = tuple[Any, ...]  # (keys, starts, labels, values), and the rows' counts or None where they matter
 
 
 def unite_two(
@@ -51,51 +53,36 @@ def add_step(
 
 
 def replace_weights(
-    keys_a: np.ndarray,
-    starts_a: np.ndarray,
-    labels_a: np.ndarray,
-    weights_a: np.ndarray,
-    counts_a: Optional[np.ndarray],
-    keys_b: np.ndarray,
-    starts_b: np.ndarray,
-    labels_b: np.ndarray,
-    weights_b: np.ndarray,
-    counts_b: Optional[np.ndarray],
+    before: Entries, after: Entries
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Optional[np.ndarray]]:
-    """(keys, starts, labels, weights, counts): b's weights where it has any, a's elsewhere, without zeros; the counts
-    are added, and None if b has none. A row without weights stays if it has a count."""
-    keys, starts, labels, place_a, place_b = unite_two(keys_a, starts_a, labels_a, keys_b, starts_b, labels_b)
+    """(keys, starts, labels, weights, counts) of two such tuples: after's weights where it has any, before's elsewhere,
+    without zeros; the counts are added, and None if `after` has none. A row without weights stays if it has a count."""
+    *old, weights_a, counts_a = before
+    *new, weights_b, counts_b = after
+    keys, starts, labels, place_a, place_b = unite_two(*old, *new)
     weights = np.zeros(len(labels), np.float32)
     weights[place_a] = weights_a
     weights[place_b] = weights_b
     counts = None
     if counts_b is not None:
         counts = np.zeros(len(keys), np.int32)
-        counts[np.searchsorted(keys, keys_a)] += 0 if counts_a is None else counts_a
-        counts[np.searchsorted(keys, keys_b)] += counts_b
+        counts[np.searchsorted(keys, old[0])] += 0 if counts_a is None else counts_a
+        counts[np.searchsorted(keys, new[0])] += counts_b
     keep = weights != 0
     used, starts = rows_left(starts, keep, counts)
     return keys[used], starts, labels[keep], weights[keep], None if counts is None else counts[used]
 
 
 def add_averages(
-    keys_a: np.ndarray,
-    starts_a: np.ndarray,
-    labels_a: np.ndarray,
-    sums: np.ndarray,
-    keys_b: np.ndarray,
-    starts_b: np.ndarray,
-    labels_b: np.ndarray,
-    weights: np.ndarray,
-    keys_c: np.ndarray,
-    starts_c: np.ndarray,
-    labels_c: np.ndarray,
-    means: np.ndarray,
-    share: float,
+    before: Entries, last: Entries, step: Entries, share: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(keys, starts, labels, totals): sum + share * (weight + mean), each zero where there is none; without zeros."""
-    *both, place_b, place_c = unite_two(keys_b, starts_b, labels_b, keys_c, starts_c, labels_c)
-    keys, starts, labels, place_a, place_both = unite_two(keys_a, starts_a, labels_a, *both)
+    """(keys, starts, labels, totals) of three such tuples: sum + share * (weight + mean), each zero where there is
+    none; without zeros."""
+    *rows_a, sums = before
+    *rows_b, weights = last
+    *rows_c, means = step
+    *both, place_b, place_c = unite_two(*rows_b, *rows_c)
+    keys, starts, labels, place_a, place_both = unite_two(*rows_a, *both)
     total, weight, mean = np.zeros((3, len(labels)))
     total[place_a], weight[place_both[place_b]], mean[place_both[place_c]] = sums, weights, means
     total += share * (weight + mean)

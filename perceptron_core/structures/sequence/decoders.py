@@ -6,7 +6,7 @@ import numpy as np
 
 from perceptron_core.structures.sequence.beam import beam_search
 from perceptron_core.structures.sequence.greedy import greedy
-from perceptron_core.structures.sequence.lattice import Scores, trace
+from perceptron_core.structures.sequence.lattice import Scores
 from perceptron_core.structures.sequence.viterbi import viterbi
 
 DECODERS: dict[str, Callable[[Scores, int], np.ndarray]] = {
@@ -15,4 +15,4 @@ DECODERS: dict[str, Callable[[Scores, int], np.ndarray]] = {
     "greedy": greedy,
 }
 
-__all__ = ["DECODERS", "Scores", "trace"]
+__all__ = ["DECODERS", "Scores"]

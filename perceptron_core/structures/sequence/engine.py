@@ -5,17 +5,18 @@ training task or of a tagger grows with the features that it meets, not with the
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
-from perceptron_core.kernels import DENSE_LABELS, WeightRows
+from perceptron_core.kernels import DENSE_LABELS, Bank, Trainer
 from perceptron_core.registry import ONE_PASS
 from perceptron_core.settings import Settings
 from perceptron_core.structures.base import Counted, Engine, Structure
 from perceptron_core.structures.sequence.blocks import FeatureBlock, FeatureNumbers
-from perceptron_core.structures.sequence.kernel import SequenceKernel
+from perceptron_core.structures.sequence.kernel import SequenceFinder
 from perceptron_core.structures.sequence.keys import joined_keys, label_hashes, transition_keys
 from perceptron_core.weights.rows import Rows, find_keys, from_entries, interleave, select
 
@@ -43,12 +44,16 @@ class SequenceEngine(Engine):
         dense_from = 0 if size <= DENSE_LABELS else size // 4
         # A model without counts has only relevant features.
         self.min_updates = settings.min_updates if weights.counts is not None else 1
-        self.emissions, self.pairs = (WeightRows(size, dense_from, self.min_updates) for _ in range(2))
+        self.emissions, self.pairs = (Bank(size, dense_from, self.min_updates) for _ in range(2))
+        self.transitions = Bank(size, 0)
         if settings.learner in ONE_PASS:  # it has learnt already: the kernel has no rule for its steps, and needs none
             settings = settings._replace(learner="perceptron")
-        self.kernel = SequenceKernel(size, self.emissions, self.pairs, settings, allowed)
-        self.kernel.use_threads(threads)
+        self.trainer = Trainer(self._finder(settings, allowed), settings)
+        self.trainer.use_threads(threads)
         self._load_transitions()
+
+    def _finder(self, settings: Settings, allowed: np.ndarray) -> Any:
+        return SequenceFinder(len(self.labels), self.emissions, self.pairs, self.transitions, settings, allowed)
 
     def take(self, encoded: Encoded, tables: TypeTables) -> FeatureBlock:
         features = self.structure.keys(encoded, tables, self.hashes)
@@ -56,24 +61,25 @@ class SequenceEngine(Engine):
 
     def train(self, block: FeatureBlock) -> Counted:
         self.fetch()
-        return Counted(*self.kernel.train(block))
+        return Counted(*self.trainer.train(block))
 
     def end_of_pass(self) -> int:
-        return self.kernel.flush()
+        return self.trainer.flush()
 
     def decode(self, block: FeatureBlock) -> Mapping[str, np.ndarray]:
         self.fetch()
-        return {"labels": self.kernel.decode(block)}
+        return {"labels": self.trainer.decode(block)}
 
     # ------------------------------------------------------------ weights in
 
     def _load_transitions(self) -> None:
         keys = transition_keys(self.labels)
         found = find_keys(self.weights, keys.ravel())
-        values = np.zeros(keys.size, np.float32)
         there = (found >= 0) & (self.weights.starts[found + 1] > self.weights.starts[found])
-        values[there] = self.weights.values["weight"][self.weights.starts[found[there]]]
-        self.kernel.load_transitions(values.reshape(keys.shape))
+        values = self.weights.values["weight"][self.weights.starts[found[there]]]
+        row, label = np.divmod(np.flatnonzero(there), len(self.labels))
+        starts = np.searchsorted(row, np.arange(len(keys) + 1)).astype(np.int64)
+        self.transitions.load(np.arange(len(keys), dtype=np.int32), starts, label.astype(np.uint32), values)
 
     def fetch(self) -> None:
         """Load the weights of the features that were numbered since the last call."""
@@ -101,7 +107,7 @@ class SequenceEngine(Engine):
             self._look_up(self.pairs, keys, np.argsort(keys), self._fetched_pairs * size)
             self._fetched_pairs = known_pairs
 
-    def _look_up(self, into: WeightRows, keys: np.ndarray, order: np.ndarray, first: int) -> None:
+    def _look_up(self, into: Bank, keys: np.ndarray, order: np.ndarray, first: int) -> None:
         found = find_keys(self.weights, keys[order])
         there = found >= 0
         _load(into, (order[there] + first).astype(np.int32), select(self.weights, found[there]))
@@ -116,23 +122,22 @@ class SequenceEngine(Engine):
         if self._fetched_pairs:
             keys = joined_keys(self.memory.tables[PAIRS].keys()[: self._fetched_pairs], self.labels)
             parts.append(_touched(self.pairs, keys, np.argsort(keys).astype(np.int32)))
-        weights, lags, touched = self.kernel.transition_state()
-        row, label = np.nonzero(touched)
-        keys = transition_keys(self.labels)[row, label]
-        columns = {"weight": weights[row, label], "lag": lags[row, label]}
-        moved = from_entries(keys, label.astype(np.uint32), **columns)
+        order = np.arange(len(self.labels) + 2, dtype=np.int32)
+        rows, starts, labels, weights, lags = self.transitions.touched_entries(order)
+        keys = transition_keys(self.labels)[np.repeat(rows, np.diff(starts)), labels]
+        moved = from_entries(keys, labels, weight=weights, lag=lags)
         if self.min_updates > 1:  # transitions are relevant from the first
             moved = moved._replace(counts=np.full(len(moved.keys), self.min_updates, np.int32))
         parts.append(moved)
         return interleave(parts)
 
 
-def _load(into: WeightRows, features: np.ndarray, rows: Rows) -> None:
+def _load(into: Bank, features: np.ndarray, rows: Rows) -> None:
     starts, labels = rows.starts.astype(np.int64, copy=False), rows.labels.astype(np.uint32, copy=False)
     into.load(features, starts, labels, rows.values["weight"], rows.counts)
 
 
-def _touched(weights: WeightRows, keys: np.ndarray, order: np.ndarray) -> Rows:
+def _touched(weights: Bank, keys: np.ndarray, order: np.ndarray) -> Rows:
     features, starts, labels, values, lags = weights.touched_entries(order)
     counts = weights.counted(features) if weights.min_updates > 1 else None
     return Rows(keys[features], starts, labels, {"weight": values, "lag": lags}, counts)

@@ -1,8 +1,10 @@
-"""The sequence kernel, compiled where it was built."""
+"""The finders of sequences, compiled where they were built."""
 
+import importlib
 from typing import Any
 
-from perceptron_core.kernels import COMPILED, native
-from perceptron_core.structures.sequence import reference
+from perceptron_core.kernels import COMPILED
 
-SequenceKernel: Any = native.SequenceKernel if COMPILED else reference.SequenceKernel
+_form = importlib.import_module(f"perceptron_core.structures.sequence.{'native' if COMPILED else 'reference'}")
+
+SequenceFinder: Any = _form.SequenceFinder

@@ -1,59 +1,75 @@
-"""First-order sequence models: the constraints that a minibatch violates, and the update by them."""
+"""The finders of sequences in NumPy and plain Python: the specification of the compiled ones.
 
-from collections.abc import Sequence
+First-order models: every label is scored by the features of its token, by the transition from the label before it, and
+by features that are joined with the label before it.
+"""
+
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from perceptron_core.kernels.reference.bank import Row, WeightRows
-from perceptron_core.learners import LEARNERS, SET_LEARNERS
+from perceptron_core.kernels.reference.bank import Bank
+from perceptron_core.kernels.reference.trainer import Finder, Part
 from perceptron_core.learners.constraint import Constraint
 from perceptron_core.structures.prefixes import UPDATES
-from perceptron_core.structures.sequence.decoders import DECODERS, Scores, trace
+from perceptron_core.structures.sequence.decoders import DECODERS
 from perceptron_core.structures.sequence.k_best import k_best
-from perceptron_core.structures.sequence.lattice import NEVER
+from perceptron_core.structures.sequence.lattice import NEVER, Scores, read_path, trace
+
+EMISSIONS, PAIRS, TRANSITIONS, TRIPLES = range(4)  # the numbers of the banks
 
 
 class Tokens(NamedTuple):
-    """One sentence's features, cut out of a block."""
+    """One sentence, cut out of a block."""
 
+    gold: list[int]  # empty in a block that is only decoded
     emissions: list[np.ndarray]
     pairs: list[np.ndarray]
     values: list[np.ndarray]  # of the emissions, float32; empty where all are 1
 
 
-class SequenceKernel:
-    """First-order sequence models: find the violated constraints of a minibatch, update by them."""
+class Delta(dict[Part, float]):
+    """Δ = Φ(gold) − Φ(guess): (bank, feature, label) → count, in the order in which they first came up."""
+
+    def add(self, bank: int, feature: int, label: int, count: float) -> None:
+        self[bank, feature, label] = self.get((bank, feature, label), 0) + count
+
+
+class SequenceFinder(Finder):
+    """First-order sequences.
+
+    Transitions are a bank of L+2 rows: 0 … L-1 from a label, L from the start of a sentence, L+1 to its end.
+    """
 
     def __init__(
-        self, labels: int, emissions: WeightRows, pairs: WeightRows, settings: Any, allowed: np.ndarray
+        self, labels: int, emissions: Bank, pairs: Bank, transitions: Bank, settings: Any, allowed: np.ndarray
     ) -> None:
-        self.labels, self.emissions, self.pairs, self.settings = labels, emissions, pairs, settings
+        self.labels, self.settings = labels, settings
+        self.emissions, self.pairs, self.transitions = emissions, pairs, transitions
+        self.banks = (emissions, pairs, transitions)
         self.allowed = allowed.astype(bool)
-        self.seen = 0.0  # examples so far
-        self.constraints: list[Constraint] = []  # of the minibatch so far
-        self.gathered = 0  # how many examples of the minibatch these are of
-        # rows 0 … L-1 from a label, row L from the start of a sentence, row L+1 to its end
-        self.transitions = [Row(labels) for _ in range(labels + 2)]
-        self.decode_scores = DECODERS[settings.decoder]
-        self.step = LEARNERS[settings.learner]
-        self.find_prefix = UPDATES[settings.update]
 
-    def load_transitions(self, weights: np.ndarray) -> None:
-        """Set the (L+2) × L transition weights: from each label, from the start, to the end."""
-        for row, values in zip(self.transitions, weights):
-            row.weights[:] = values
+    def examples(self, block: Any) -> Iterator[Tokens]:
+        """The sentences that are not empty."""
+        begin = 0
+        for length in filter(None, block.lengths.tolist()):
+            yield self.cut(block, begin, begin + length)
+            begin += length
 
-    def transition_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(weights, lags, touched) of the transitions, (L+2) × L each."""
-        return (
-            np.array([row.weights for row in self.transitions]),
-            np.array([row.lags for row in self.transitions]),
-            np.array([row.touched for row in self.transitions], np.uint8),
+    def cut(self, block: Any, begin: int, end: int) -> Tokens:
+        return Tokens(
+            block.gold[begin:end].tolist(),
+            per_token(block.starts, block.ids, begin, end),
+            per_token(block.pair_starts, block.pair_ids, begin, end),
+            per_token(block.starts, block.values, begin, end),
         )
 
+    # ------------------------------------------------------------ the search
+
     def scores(self, tokens: Tokens) -> Scores:
-        weights = np.array([row.weights for row in self.transitions])
+        """What the decoders search by; a state is a label."""
+        weights = np.array([self.transitions.row(p).weights for p in range(self.labels + 2)])
         weights[~self.allowed] = NEVER
         emissions = np.zeros((len(tokens.emissions), self.labels), np.float32)
         into = [weights[: self.labels]] * len(emissions)
@@ -65,150 +81,107 @@ class SequenceKernel:
                     self.pairs.add_scores(tokens.pairs[t] * self.labels + p, into[t][p])
         return Scores(emissions, weights[self.labels], into, weights[self.labels + 1])
 
-    def gold_scores(self, tokens: Tokens, emissions: np.ndarray, gold: Sequence[int]) -> np.ndarray:
+    def states(self, labels: Sequence[int]) -> list[int]:
+        """The states that a sequence of labels goes through."""
+        return list(labels)
+
+    def labels_of(self, states: Sequence[int]) -> list[int]:
+        return [state % self.labels for state in states]
+
+    def find(self, example: Tokens) -> tuple[int, list[Constraint]]:
+        """(wrong tokens, the violated constraints)."""
+        gold, k, scores = example.gold, self.settings.k_best, self.scores(example)
+        alpha = DECODERS[self.settings.decoder](scores, self.settings.beam)
+        wrong = hamming(self.labels_of(read_path(scores, alpha, len(gold))), gold)
+        if not wrong and k == 1:
+            return 0, []
+        gold_scores, prefix = self.gold_scores(example), len(gold)
+        if wrong:
+            prefix = UPDATES[self.settings.update](trace(scores, alpha, self.states(gold), gold_scores))
+        guesses = [read_path(scores, alpha, prefix)]
+        if k > 1:
+            others = k_best(scores, alpha, prefix, k)[1:]
+            guesses += [list(states) for score, states in others if score >= gold_scores[prefix - 1]]
+        right, found = gold[:prefix], []
+        for guess in map(self.labels_of, guesses):
+            if guess != right:
+                found.append(self.constraint(self.delta(example, right, guess), float(hamming(guess, right))))
+        return wrong, [constraint for constraint in found if constraint.norm]  # equal Φ: there is nothing to correct
+
+    def decode(self, block: Any) -> np.ndarray:
+        """The best labels of every token of the block."""
+        guesses = [np.zeros(0, np.int32)]
+        for tokens in self.examples(block):
+            scores = self.scores(tokens)
+            alpha = DECODERS[self.settings.decoder](scores, self.settings.beam)
+            guesses.append(np.array(self.labels_of(read_path(scores, alpha, len(alpha))), np.int32))
+        return np.concatenate(guesses)
+
+    # ------------------------------------------------------------ the gold labels
+
+    def gold_scores(self, tokens: Tokens) -> np.ndarray:
         """The gold labels' own score up to each token, allowed or not."""
-        total, totals = np.float32(0), np.zeros(len(gold), np.float32)
-        for t, label in enumerate(gold):
-            before = gold[t - 1] if t else self.labels
-            step = self.transitions[before].weights[label]
-            if t:
-                for pair in tokens.pairs[t].tolist():
-                    step = step + self.pairs.value(pair * self.labels + before, label)
-            total = (total + step) + emissions[t, label]
+        gold, total, totals = tokens.gold, np.float32(0), np.zeros(len(tokens.gold), np.float32)
+        for t in range(len(gold)):
+            total = self.add_gold(total, self.gold_step(tokens, t), self.gold_emission(tokens, t), tokens, t)
             if t == len(gold) - 1:
-                total = total + self.transitions[self.labels + 1].weights[label]
+                total = total + self.transitions.value(self.labels + 1, gold[t])
             totals[t] = total
         return totals
 
-    def delta(self, tokens: Tokens, gold: Sequence[int], guess: Sequence[int]) -> dict[tuple[Any, int, int], float]:
-        """Δ = Φ(gold) − Φ(guess) over a prefix: (weights, feature, label) → count, zeros included."""
-        parts: dict[tuple[Any, int, int], float] = {}
+    def add_gold(self, total: np.float32, step: np.float32, emission: np.float32, tokens: Tokens, t: int) -> np.float32:
+        """The gold's score up to token t, from that up to the token before; added as the search adds."""
+        return (total + step) + emission
 
-        def add(weights: Any, feature: int, label: int, count: float) -> None:
-            parts[weights, feature, label] = parts.get((weights, feature, label), 0) + count
+    def gold_emission(self, tokens: Tokens, t: int) -> np.float32:
+        scores = np.zeros(self.labels, np.float32)
+        self.emissions.add_scores(tokens.emissions[t], scores, tokens.values[t])
+        return scores[tokens.gold[t]]
 
+    def gold_step(self, tokens: Tokens, t: int) -> np.float32:
+        """What stepping to the gold label of token t scores."""
+        label, before = tokens.gold[t], tokens.gold[t - 1] if t else self.labels
+        step = self.transitions.value(before, label)
+        if t:
+            for pair in tokens.pairs[t].tolist():
+                step = step + self.pairs.value(pair * self.labels + before, label)
+        return step
+
+    def delta(self, tokens: Tokens, gold: Sequence[int], guess: Sequence[int]) -> Delta:
+        """Δ = Φ(gold) − Φ(guess) over a prefix, zeros included."""
+        delta = Delta()
         right_before = wrong_before = self.labels
         for t, (right, wrong) in enumerate(zip(gold, guess)):
             if right != wrong:
                 values = tokens.values[t].tolist() or [1.0] * len(tokens.emissions[t])
                 for feature, value in zip(tokens.emissions[t].tolist(), values):
-                    add("emissions", feature, right, value)
-                    add("emissions", feature, wrong, -value)
+                    delta.add(EMISSIONS, feature, right, value)
+                    delta.add(EMISSIONS, feature, wrong, -value)
             if right != wrong or right_before != wrong_before:
                 if self.settings.transitions if t else self.settings.start_stop:
-                    add("transitions", right_before, right, 1)
-                    add("transitions", wrong_before, wrong, -1)
+                    delta.add(TRANSITIONS, right_before, right, 1)
+                    delta.add(TRANSITIONS, wrong_before, wrong, -1)
                 if t:
                     for pair in tokens.pairs[t].tolist():
-                        add("pairs", pair * self.labels + right_before, right, 1)
-                        add("pairs", pair * self.labels + wrong_before, wrong, -1)
+                        delta.add(PAIRS, pair * self.labels + right_before, right, 1)
+                        delta.add(PAIRS, pair * self.labels + wrong_before, wrong, -1)
+            self.add_more(delta, tokens, t, gold, guess)
             right_before, wrong_before = right, wrong
         whole = len(gold) == len(tokens.emissions)
         if whole and self.settings.start_stop and right_before != wrong_before:
-            add("transitions", self.labels + 1, right_before, 1)
-            add("transitions", self.labels + 1, wrong_before, -1)
-        return parts
+            delta.add(TRANSITIONS, self.labels + 1, right_before, 1)
+            delta.add(TRANSITIONS, self.labels + 1, wrong_before, -1)
+        return delta
 
-    def row_of(self, weights: str, feature: int) -> Row:
-        if weights == "transitions":
-            return self.transitions[feature]
-        return (self.emissions if weights == "emissions" else self.pairs).row(feature)
+    def add_more(self, delta: Delta, tokens: Tokens, t: int, gold: Sequence[int], guess: Sequence[int]) -> None:
+        """What a model of higher order adds at token t."""
 
-    def weight(self, weights: str, feature: int, label: int) -> np.float32:
-        """As scoring sees it."""
-        if weights == "transitions":
-            return self.transitions[feature].weights[label]
-        return (self.emissions if weights == "emissions" else self.pairs).value(feature, label)
 
-    def constraint(self, tokens: Tokens, gold: Sequence[int], guess: Sequence[int]) -> Constraint:
-        """That the gold labels of a prefix should score higher than the guess."""
-        parts = self.delta(tokens, gold, guess)
-        margin = norm = 0.0
-        for (weights, feature, label), count in parts.items():
-            margin += count * float(self.weight(weights, feature, label))
-            norm += count * count
-        return Constraint(parts, float(sum(a != b for a, b in zip(guess, gold))), margin, norm)
+def per_token(starts: np.ndarray, ids: np.ndarray, begin: int, end: int) -> list[np.ndarray]:
+    """The ids of each of the tokens from `begin` to before `end`."""
+    return [ids[starts[t] : starts[t + 1]] for t in range(begin, end)]
 
-    def find_constraints(self, tokens: Tokens, gold: list[int]) -> tuple[int, list[Constraint]]:
-        """(wrong tokens, the violated constraints)."""
-        k, scores = self.settings.k_best, self.scores(tokens)
-        alpha = self.decode_scores(scores, self.settings.beam)
-        guess = trace(scores, alpha, len(gold))
-        wrong = sum(a != b for a, b in zip(guess, gold))
-        if not wrong and k == 1:
-            return 0, []
-        gold_scores = self.gold_scores(tokens, scores.emissions, gold)
-        prefix = self.find_prefix(scores, alpha, gold, gold_scores) if wrong else len(gold)
-        right, guesses = gold[:prefix], [trace(scores, alpha, prefix)]
-        if k > 1:
-            more = k_best(scores, alpha, prefix, k)[1:]
-            guesses += [list(labels) for score, labels in more if score >= gold_scores[prefix - 1]]
-        found = [self.constraint(tokens, right, guess) for guess in guesses if guess != right]
-        return wrong, [constraint for constraint in found if constraint.norm]  # equal Φ: there is nothing to correct
 
-    def update(self, constraints: Sequence[Constraint]) -> bool:
-        """w ← w + Σ α_c Δ_c, each weight once; False if nothing moves."""
-        cap = self.settings.cap()
-        if len(constraints) == 1:
-            (only,) = constraints
-            multipliers = [self.step(only.loss, only.margin, only.norm, cap)]
-        else:
-            multipliers = SET_LEARNERS[self.settings.learner](constraints, cap) if constraints else []
-        step: dict[Any, float] = {}
-        for multiplier, constraint in zip(multipliers, constraints):
-            for part, count in constraint.delta.items():
-                step[part] = step.get(part, 0.0) + multiplier * count
-        step = {part: amount for part, amount in step.items() if amount}
-        for (weights, feature, label), amount in step.items():
-            self.row_of(weights, feature).change(label, amount, self.seen - 1)
-        if self.emissions.min_updates > 1:
-            for name, rows in (("emissions", self.emissions), ("pairs", self.pairs)):
-                rows.count_update({feature for weights, feature, _ in step if weights == name})
-        return bool(step)
-
-    def use_threads(self, threads: int) -> None:
-        """The compiled kernel decodes a minibatch in parallel; here it is one sentence after the other all the same."""
-
-    def train(self, block: Any) -> tuple[int, int, int]:
-        """Training on a block's sentences, in order: (wrong sentences, updates, wrong tokens)."""
-        errors = updates = wrong_tokens = 0
-        for begin, tokens in self._sentences(block):
-            gold = block.gold[begin : begin + len(tokens.emissions)].tolist()
-            wrong, found = self.find_constraints(tokens, gold)
-            errors += wrong > 0
-            wrong_tokens += wrong
-            self.constraints += found
-            self.seen += 1
-            self.gathered += 1
-            if self.gathered == self.settings.minibatch:
-                updates += self.flush()
-        return errors, updates, wrong_tokens
-
-    def flush(self) -> int:
-        """Update by the minibatch as far as it has come, which a pass's end may cut short: how many updates, 0 or 1."""
-        found, self.constraints, self.gathered = self.constraints, [], 0
-        return int(self.update(found))
-
-    def decode(self, block: Any) -> np.ndarray:
-        """The best labels of every token of the block."""
-        guesses = np.zeros(len(block.starts) - 1, np.int32)
-        for begin, tokens in self._sentences(block):
-            scores = self.scores(tokens)
-            alpha = self.decode_scores(scores, self.settings.beam)
-            guesses[begin : begin + len(alpha)] = trace(scores, alpha, len(alpha))
-        return guesses
-
-    @staticmethod
-    def _sentences(block: Any) -> Any:
-        begin = 0
-        for length in filter(None, block.lengths.tolist()):
-            span = range(begin, begin + length)
-            yield (
-                begin,
-                Tokens(
-                    [block.ids[block.starts[t] : block.starts[t + 1]] for t in span],
-                    [block.pair_ids[block.pair_starts[t] : block.pair_starts[t + 1]] for t in span],
-                    [block.values[block.starts[t] : block.starts[t + 1]] for t in span],
-                ),
-            )
-            begin += length
+def hamming(a: Sequence[int], b: Sequence[int]) -> int:
+    """In how many places they differ."""
+    return sum(x != y for x, y in zip(a, b))

@@ -123,7 +123,7 @@ def test_what_svmlight_says_is_read(label, pairs):
     (sentence,) = read(svmlight(), line)
     assert sentence.labels == (label,) and sentence.columns == (list(pairs),)
     assert np.array_equal(np.array(sentence.values, np.float32), np.array(list(pairs.values()), np.float32))
-    assert read(svmlight(), rewrite(svmlight(), line))[0]._replace(labels=(label,)) == sentence
+    assert read(svmlight(), rewrite(svmlight(), line))[0]._replace(targets=((label,),)) == sentence
 
 
 # ---------------------------------------------------------------- tables

@@ -1,4 +1,4 @@
-"""Keys, their tables, unions of rows, and lines: the compiled kernel against the reference, bit for bit, and against
+"""Keys, their tables, and lines: the compiled kernel against the reference, bit for bit, and against
 the definitions."""
 
 from collections.abc import Sequence
@@ -112,69 +112,6 @@ def test_key_tables_are_equal(native: Any, seed: int, size: int, spread: int) ->
     assert_same([compiled.keys(len(plain) // 2)], [plain.keys(len(plain) // 2)])
     others = np.append(keys[: size // 2], random.integers(1, 2**64, 20, dtype=np.uint64))
     assert_same([compiled.find(others)], [plain.find(others)])
-
-
-def sorted_rows(random: np.random.Generator, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    count = int(random.integers(0, most + 1))
-    keys = np.sort(random.choice(12, count, replace=False)).astype(np.uint64) << np.uint64(60)
-    rows = [np.sort(random.choice(5, int(random.integers(1, 5)), replace=False)) for _ in keys]
-    starts = np.append(0, np.cumsum([len(row) for row in rows])).astype(np.int64)
-    return keys, starts, _flat(rows)
-
-
-def _flat(rows: Sequence[np.ndarray]) -> np.ndarray:
-    return np.concatenate([np.zeros(0, np.int64), *rows]).astype(np.uint32)
-
-
-@given(SEEDS, st.sampled_from([0, 8]), st.sampled_from([0, 8]))
-def test_unions_are_equal(native: Any, seed: int, most_left: int, most_right: int) -> None:
-    random = np.random.default_rng(seed)
-    left, right = sorted_rows(random, most_left), sorted_rows(random, most_right)
-    united = native.unite_two(*left, *right)
-    assert_same(united, reference.unite_two(*left, *right))
-
-    def pairs(keys: np.ndarray, starts: np.ndarray, labels: np.ndarray) -> list[tuple[int, int]]:
-        return list(zip(np.repeat(keys, np.diff(starts)).tolist(), labels.tolist()))
-
-    everything = pairs(*united[:3])
-    assert everything == sorted({*pairs(*left), *pairs(*right)})
-    assert [everything[i] for i in united[3]] == pairs(*left)
-    assert [everything[i] for i in united[4]] == pairs(*right)
-
-
-def some_values(random: np.random.Generator, rows: tuple[np.ndarray, ...], dtype: str) -> np.ndarray:
-    """A value for each entry; many are zero, of either sign, or cancel out."""
-    chosen = random.choice([0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3], len(rows[2])).astype(dtype)
-    return np.where(random.random(len(chosen)) < 0.5, chosen, random.normal(size=len(chosen)).astype(dtype))
-
-
-def some_counts(random: np.random.Generator, rows: tuple[np.ndarray, ...]) -> np.ndarray:
-    return random.integers(0, 2, len(rows[0])).astype(np.int32)
-
-
-@given(SEEDS, st.sampled_from([0, 8]), st.sampled_from([0, 8]), st.booleans(), st.booleans())
-def test_replaced_weights_are_equal(
-    native: Any, seed: int, most_old: int, most_new: int, counted_before: bool, counted: bool
-) -> None:
-    random = np.random.default_rng(seed)
-    old, new = sorted_rows(random, most_old), sorted_rows(random, most_new)
-    before = *old, some_values(random, old, "f4"), some_counts(random, old) if counted_before else None
-    mixed = *new, some_values(random, new, "f4"), some_counts(random, new) if counted else None
-    *ours, our_counts = native.replace_weights(*before, *mixed)
-    *theirs, their_counts = reference.replace_weights(*before, *mixed)
-    assert_same(ours, theirs)
-    assert (our_counts is None, their_counts is None) == (not counted, not counted)
-    assert not counted or our_counts.tobytes() == their_counts.tobytes()
-
-
-@given(SEEDS, st.lists(st.sampled_from([0, 8]), min_size=3, max_size=3), st.sampled_from([1, 7, 0.3]))
-def test_added_averages_are_equal(native: Any, seed: int, most: list[int], share: float) -> None:
-    random = np.random.default_rng(seed)
-    parts: list[Any] = []
-    for size, dtype in zip(most, ("f8", "f4", "f8")):
-        rows = sorted_rows(random, size)
-        parts += [*rows, some_values(random, rows, dtype)]
-    assert_same(native.add_averages(*parts, share), reference.add_averages(*parts, share))
 
 
 @given(st.binary(max_size=40) | st.lists(st.sampled_from(b"\x1b\n\rnre a"), max_size=40).map(bytes))

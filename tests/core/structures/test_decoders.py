@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from perceptron_core.structures.prefixes import UPDATES, early, max_violation, standard
 from perceptron_core.structures.sequence.beam import beam_search
-from perceptron_core.structures.sequence.decoders import DECODERS, Scores, trace
+from perceptron_core.structures.sequence.decoders import DECODERS, Scores
 from perceptron_core.structures.sequence.greedy import greedy
 from perceptron_core.structures.sequence.k_best import k_best
-from perceptron_core.structures.sequence.lattice import NEVER
+from perceptron_core.structures.sequence.lattice import NEVER, read_path, trace
 from perceptron_core.structures.sequence.viterbi import viterbi
 
 Labels = tuple[int, ...]
@@ -93,7 +93,7 @@ def possible(scores: Scores, labels: Sequence[int]) -> bool:
 
 @given(random_scores())
 def test_viterbi_is_exact_and_ties_go_to_the_lowest_label(scores: Scores) -> None:
-    found = tuple(trace(scores, viterbi(scores), len(scores.emissions)))
+    found = tuple(read_path(scores, viterbi(scores), len(scores.emissions)))
     best = best_sequence(scores, all_sequences(scores))
     if possible(scores, best):
         assert found == best
@@ -122,13 +122,13 @@ def test_a_beam_keeps_the_sequences_of_a_naive_one(scores: Scores, width: int) -
         assert surviving == sorted(labels[-1] for labels in sequences if may_stop[labels[-1]])
     whole = [labels for labels in kept[-1] if possible(scores, labels)]
     if whole:
-        assert tuple(trace(scores, alpha, len(alpha))) == best_sequence(scores, whole)
+        assert tuple(read_path(scores, alpha, len(alpha))) == best_sequence(scores, whole)
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_equal_scores_give_the_lowest_label(decoder: str) -> None:
     scores = Scores(table(np.zeros((3, 4))), table(np.zeros(4)), [table(np.zeros((4, 4)))] * 3, table(np.zeros(4)))
-    assert trace(scores, DECODERS[decoder](scores, 2), 3) == [0, 0, 0]
+    assert read_path(scores, DECODERS[decoder](scores, 2), 3) == [0, 0, 0]
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
@@ -138,7 +138,7 @@ def test_a_sentence_without_any_allowed_sequence_still_gets_labels(decoder: str,
     into = [np.full((2, 2), NEVER)] * tokens
     for start, stop in ((never, never), (table([0, 0]), never), (never, table([0, 0]))):
         scores = Scores(table(np.ones((tokens, 2))), start, into, stop)
-        labels = trace(scores, DECODERS[decoder](scores, 2), tokens)
+        labels = read_path(scores, DECODERS[decoder](scores, 2), tokens)
         assert len(labels) == tokens and set(labels) <= {0, 1}
 
 
@@ -147,9 +147,9 @@ def test_a_worked_example_that_greedy_gets_wrong() -> None:
     scores = Scores(
         table([[2, 1], [0, 0]]), table([0, 0]), [table([[0, 0], [0, 0]]), table([[0, 0], [0, 5]])], table([0, 0])
     )
-    assert trace(scores, viterbi(scores), 2) == [1, 1]
-    assert trace(scores, beam_search(scores, 2), 2) == [1, 1]
-    assert trace(scores, greedy(scores), 2) == [0, 0]
+    assert read_path(scores, viterbi(scores), 2) == [1, 1]
+    assert read_path(scores, beam_search(scores, 2), 2) == [1, 1]
+    assert read_path(scores, greedy(scores), 2) == [0, 0]
 
 
 # ---------------------------------------------------------------- which prefix to update on
@@ -170,15 +170,15 @@ def test_prefixes_are_those_of_a_naive_search(scores: Scores, width: int, choice
     tokens = len(gold)
 
     lost = [t + 1 for t in range(tokens) if gold[: t + 1] not in kept[t]]
-    assert early(scores, alpha, gold, gold_scores) == min(lost, default=tokens)
+    assert early(trace(scores, alpha, gold, gold_scores)) == min(lost, default=tokens)
 
     violations = [
         max(prefix_score(scores, labels) for labels in kept[t]) - prefix_score(scores, gold[: t + 1])
         for t in range(tokens)
     ]
     largest = max(t + 1 for t in range(tokens) if violations[t] == max(violations))
-    assert max_violation(scores, alpha, gold, gold_scores) == largest
-    assert standard(scores, alpha, gold, gold_scores) == tokens
+    assert max_violation(trace(scores, alpha, gold, gold_scores)) == largest
+    assert standard(trace(scores, alpha, gold, gold_scores)) == tokens
 
 
 @given(random_scores(), st.integers(1, 3), st.integers(0, 10**6))
@@ -189,10 +189,10 @@ def test_early_and_max_violation_prefixes_are_violations(scores: Scores, width: 
     assume(any(possible(scores, labels) for labels in kept[-1]))
     gold = sequences[choice % len(sequences)]
     alpha, gold_scores = beam_search(scores, width), gold_prefix_scores(scores, gold)
-    assume(tuple(trace(scores, alpha, len(gold))) != gold)
+    assume(tuple(read_path(scores, alpha, len(gold))) != gold)
     for name in ("early", "max-violation"):
-        length = UPDATES[name](scores, alpha, gold, gold_scores)
-        guess = tuple(trace(scores, alpha, length))
+        length = UPDATES[name](trace(scores, alpha, gold, gold_scores))
+        guess = tuple(read_path(scores, alpha, length))
         assert guess != gold[:length]
         assert prefix_score(scores, guess) >= prefix_score(scores, gold[:length])
 
@@ -208,7 +208,9 @@ def test_a_worked_example_of_both_prefixes() -> None:
     def prefixes(last: Sequence[float]) -> dict[str, int]:
         scores = Scores(table([[1, 0], [0, 4], last]), table([0, 0]), nothing, table([0, 0]))
         alpha = beam_search(scores, 1)
-        return {name: find(scores, alpha, gold, gold_prefix_scores(scores, gold)) for name, find in UPDATES.items()}
+        return {
+            name: find(trace(scores, alpha, gold, gold_prefix_scores(scores, gold))) for name, find in UPDATES.items()
+        }
 
     # best minus gold is 1, 5, 7
     assert prefixes([0, -2]) == {"standard": 3, "early": 1, "max-violation": 3}
@@ -222,10 +224,10 @@ def test_max_violation_may_be_a_prefix() -> None:
     scores = Scores(table([[1, 0], [0, 0]]), table([0, 0]), [into, into], table([0, 0]))
     gold = (1, 1)
     alpha, gold_scores = beam_search(scores, 1), gold_prefix_scores(scores, gold)
-    assert trace(scores, alpha, 2) == [0, 0]
+    assert read_path(scores, alpha, 2) == [0, 0]
     assert gold_scores.tolist() == [0, 0]
-    assert max_violation(scores, alpha, gold, gold_scores) == 1  # 1 − 0, against −8 − 0
-    assert early(scores, alpha, gold, gold_scores) == 1
+    assert max_violation(trace(scores, alpha, gold, gold_scores)) == 1  # 1 − 0, against −8 − 0
+    assert early(trace(scores, alpha, gold, gold_scores)) == 1
 
 
 def test_early_update_where_the_gold_is_lost_late() -> None:
@@ -233,8 +235,8 @@ def test_early_update_where_the_gold_is_lost_late() -> None:
     nothing = table(np.zeros((3, 3)))
     scores = Scores(table([[3, 0, 2], [3, 2, 1]]), table(np.zeros(3)), [nothing, nothing], table(np.zeros(3)))
     gold = (2, 2)
-    assert early(scores, beam_search(scores, 2), gold, gold_prefix_scores(scores, gold)) == 2
-    assert early(scores, beam_search(scores, 1), gold, gold_prefix_scores(scores, gold)) == 1
+    assert early(trace(scores, beam_search(scores, 2), gold, gold_prefix_scores(scores, gold))) == 2
+    assert early(trace(scores, beam_search(scores, 1), gold, gold_prefix_scores(scores, gold))) == 1
 
 
 # ---------------------------------------------------------------- the k best
@@ -269,6 +271,6 @@ def test_the_first_of_the_k_best_is_the_decoders(scores: Scores, decoder: str) -
     alpha = DECODERS[decoder](scores, 2)
     found = k_best(scores, alpha, len(alpha), 3)
     if found:
-        assert list(found[0].labels) == trace(scores, alpha, len(alpha))
+        assert list(found[0].states) == read_path(scores, alpha, len(alpha))
     if decoder == "greedy":
         assert len(found) <= 1

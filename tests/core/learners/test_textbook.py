@@ -19,7 +19,7 @@ from perceptron_core.settings import Settings
 from perceptron_core.shards.records import ShardContent, write_shard
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
-from perceptron_core.training.epoch import EpochStats, ShardEpoch
+from perceptron_core.training.epoch import EpochPlan, EpochStats, ShardEpoch
 from perceptron_core.training.mixing import MIXINGS, ShardStep, add_average, apply, averaged_rows
 from perceptron_core.training.mixing import mix as mix_shards
 from perceptron_core.weights.relevance import counted_from, relevant
@@ -50,7 +50,7 @@ def make_task(folder: Path, text: str = TASK) -> Task:
 
 def sentence(*tokens: tuple[str, str]) -> Sentence:
     words, labels = zip(*tokens)
-    return Sentence((list(words),), list(labels), 1)
+    return Sentence((list(words),), (list(labels),), 1)
 
 
 def random_corpus(seed: int, sentences: int = 25) -> list[Sentence]:
@@ -70,10 +70,9 @@ def shard_records(task: Task, sentences: Sequence[Sentence], shard: int = 0, sha
     """The records of a shard with its sentences in this order, as they are."""
     encoder = task.encoder()
     encoded = encoder.encode(sentences)
-    tables = [table.rows() for table in encoder.tables]
-    content = ShardContent(encoded, tables, encoder.extra.rows(), list(encoder.labels))
+    content = ShardContent(encoded, encoder.type_tables(), list(encoder.labels))
     identity = {"shard": shard, "shards": shards, "seed": 1, "features": task.fingerprint}
-    return list(write_shard(content, task.features.unigrams.widths, identity))
+    return list(write_shard(content, task.features.widths, identity))
 
 
 def entries(rows: Rows, column: str) -> dict[tuple[int, int], float]:
@@ -85,7 +84,7 @@ def train_one_shard(task: Task, records: Sequence[Any], settings: Settings, mixi
     if settings.min_updates > 1:
         weights = counted_from(weights, 0)
     for number in range(1, epochs + 1):
-        epoch = ShardEpoch(task, LABELS, settings, weights)
+        epoch = ShardEpoch(EpochPlan(task, LABELS, settings), weights)
         for kind, record in records:
             epoch.take(kind, record)
         header, rows = epoch.finish()
@@ -334,7 +333,7 @@ def test_threads_and_blocks_change_no_bit(tmp_path: Path, monkeypatch: pytest.Mo
 
     def train(threads: int, tokens: int) -> tuple[bytes, ...]:
         monkeypatch.setattr("perceptron_core.shards.records.BLOCK_TOKENS", tokens)
-        epoch = ShardEpoch(task, LABELS, settings, empty(weight="f4"), threads=threads)
+        epoch = ShardEpoch(EpochPlan(task, LABELS, settings, threads=threads), empty(weight="f4"))
         for kind, record in shard_records(task, corpus):
             epoch.take(kind, record)
         _, rows = epoch.finish()
@@ -346,7 +345,7 @@ def test_threads_and_blocks_change_no_bit(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_threads_end_with_the_epoch(tmp_path: Path) -> None:
     task, before = make_task(tmp_path), set(threading.enumerate())
-    epoch = ShardEpoch(task, LABELS, Settings(minibatch=8), empty(weight="f4"), threads=4)
+    epoch = ShardEpoch(EpochPlan(task, LABELS, Settings(minibatch=8), threads=4), empty(weight="f4"))
     for kind, record in shard_records(task, random_corpus(9)):
         epoch.take(kind, record)
     helpers = set(threading.enumerate()) - before
@@ -359,14 +358,14 @@ def test_threads_end_with_the_epoch(tmp_path: Path) -> None:
 
 def test_a_resident_shard_trains_like_one_that_is_read(tmp_path: Path) -> None:
     task, settings = make_task(tmp_path), Settings("pa", local_epochs=2)
-    epoch = ShardEpoch(task, LABELS, settings, empty(weight="f4"), keep=True)
+    epoch = ShardEpoch(EpochPlan(task, LABELS, settings), empty(weight="f4"), keep=True)
     for kind, record in shard_records(task, random_corpus(6)):
         epoch.take(kind, record)
     header, read = epoch.finish()
     resident = epoch.resident()
     assert resident.size() > sum(block.ids.nbytes for block in resident.blocks)
     heard: list[int] = []
-    again = ShardEpoch(task, LABELS, settings, empty(weight="f4"), progress=heard.append)
+    again = ShardEpoch(EpochPlan(task, LABELS, settings), empty(weight="f4"), progress=heard.append)
     again.take_resident(resident)
     kept_header, kept = again.finish()
     assert kept_header == header

@@ -1,64 +1,19 @@
-# Weights: a row of labels a feature.
+# Weights by feature number: one row of labels per feature.
 
-cdef enum:
-    NO_ROW = -1  # what `row_of` says of a feature without weights; a sparse row s is there as -2 - s
-
-
-cdef struct Entry:  # of a sparse row
-    float weight
-    uint16_t label
-    uint16_t touched
-
-
-cdef struct Span:  # where a sparse row's entries are in the pool
-    int64_t begin
-    int32_t size, room
-
-
-cdef struct Evidence:  # that a feature is relevant: the updates in which it took part
-    int32_t before  # as the weights that training starts from have it
-    int32_t since
-    int32_t last  # the number of the update that was counted last
-
-
-cdef class WeightRows:
-    """The weights of the features by number: a row of labels each, made when it first gets a weight.
+@cython.final
+cdef class Bank:
+    """The weights of the features by number: one row of labels each, made when it first gets a weight.
 
     Most features meet two or three labels only, so a row is a short list of (label, weight) at first; once it has
     `dense_from` labels, it becomes a plain array, to which scores are added label by label, which vectorises. With few
-    labels (dense_from = 0) it is one at once.
+    labels (dense_from = 0) it is an array at once.
     `lag` is the lazily kept part of the average: the sum over updates of change × examples seen before it.
-    With min_updates > 1, scoring passes a row over until its feature has taken part in so many updates.
+    With min_updates > 1, scoring passes a row over until its feature has taken part in that number of updates.
     """
-
-    cdef readonly Py_ssize_t labels, width, dense_from
-    cdef int32_t *row_of  # by feature
-    cdef int32_t *shown  # what scoring sees of row_of: all of it, or with min_updates > 1 a copy without the hidden
-    cdef readonly Py_ssize_t min_updates
-    cdef Evidence *evidence  # by feature, if min_updates > 1
-    cdef int32_t update  # the number of the update under way
-    cdef Py_ssize_t features, feature_room
-    # dense rows
-    cdef Py_ssize_t rows, row_room
-    cdef float *weights  # rows × width
-    cdef int32_t *updates_of  # by row: where its lags are, NO_ROW while no update has come; in late epochs few ever do
-    cdef Py_ssize_t updates, update_room, words
-    cdef double *lags  # updates × width
-    cdef uint64_t *touched  # updates × words: a bit a label
-    # sparse rows
-    cdef Py_ssize_t lists, list_room, pool, pool_room
-    cdef Span *spans  # a list each
-    cdef Entry *entries  # the pool
-    cdef double *entry_lags
-    # what a change is multiplied by, if there are any: steps[feature // rows_a_step]
-    cdef public const double[::1] steps
-    cdef public Py_ssize_t rows_a_step
 
     def __cinit__(self, Py_ssize_t labels, Py_ssize_t dense_from, Py_ssize_t min_updates=1):
         if labels > 65535:
             raise ValueError("more than 65,535 labels")
-        if dense_from == 0 and labels > MOST_DENSE:
-            raise ValueError("rows that are dense at once have at most 64 labels")
         self.labels = labels
         self.width = (labels + 7) // 8 * 8
         self.words = (labels + 63) // 64
@@ -75,12 +30,15 @@ cdef class WeightRows:
         free(self.updates_of)
         free(self.lags)
         free(self.touched)
-        free(self.spans)
+        free(self.extents)
         free(self.entries)
         free(self.entry_lags)
 
     def reserve(self, Py_ssize_t features):
         """Make room for features with numbers below this; they have no row yet."""
+        self.reserve_features(features)
+
+    cdef int reserve_features(self, Py_ssize_t features) except -1:
         cdef Py_ssize_t room = self.feature_room
         if features > room:
             while room < features:
@@ -98,9 +56,10 @@ cdef class WeightRows:
                 memset(self.shown + self.features, 0xFF, (features - self.features) * sizeof(int32_t))
                 memset(self.evidence + self.features, 0, (features - self.features) * sizeof(Evidence))
             self.features = features
+        return 0
 
     cdef int make_room(self, Py_ssize_t rows) except -1:
-        """For so many dense rows in all."""
+        """For this number of dense rows in all."""
         if rows > self.row_room:
             self.weights = <float *>grown(self.weights, rows * self.width * sizeof(float))
             self.updates_of = <int32_t *>grown(self.updates_of, rows * sizeof(int32_t))
@@ -131,64 +90,64 @@ cdef class WeightRows:
         return self.updates_of[row]
 
     cdef int new_list(self, int32_t feature, Py_ssize_t room) except -1:
-        """A sparse row with room for so many labels."""
+        """A sparse row with room for this number of labels."""
         if self.lists == self.list_room:
             self.list_room = 2 * self.list_room + 256
-            self.spans = <Span *>grown(self.spans, self.list_room * sizeof(Span))
-        memset(&self.spans[self.lists], 0, sizeof(Span))
+            self.extents = <Extent *>grown(self.extents, self.list_room * sizeof(Extent))
+        memset(&self.extents[self.lists], 0, sizeof(Extent))
         self.row_of[feature] = <int32_t>(-2 - self.lists)
         self.lists += 1
-        return self.move_list(&self.spans[self.lists - 1], room)
+        return self.move_list(&self.extents[self.lists - 1], room)
 
-    cdef int move_list(self, Span *span, Py_ssize_t room) except -1:
+    cdef int move_list(self, Extent *extent, Py_ssize_t room) except -1:
         """To the end of the pool, with more room; the old place is given up (rooms double, so at most half is)."""
         if self.pool + room > self.pool_room:
             self.pool_room = 2 * self.pool_room + room + 1024
             self.entries = <Entry *>grown(self.entries, self.pool_room * sizeof(Entry))
             self.entry_lags = <double *>grown(self.entry_lags, self.pool_room * sizeof(double))
-        memcpy(self.entries + self.pool, self.entries + span.begin, span.size * sizeof(Entry))
-        memcpy(self.entry_lags + self.pool, self.entry_lags + span.begin, span.size * sizeof(double))
-        span.begin, span.room = self.pool, <int32_t>room
+        memcpy(self.entries + self.pool, self.entries + extent.begin, extent.size * sizeof(Entry))
+        memcpy(self.entry_lags + self.pool, self.entry_lags + extent.begin, extent.size * sizeof(double))
+        extent.begin, extent.room = self.pool, <int32_t>room
         self.pool += room
         return 0
 
     cdef int make_array(self, int32_t feature) except -1:
         """Turn a sparse row into a dense one."""
-        cdef Span *span = &self.spans[-2 - self.row_of[feature]]
+        cdef Extent *extent = &self.extents[-2 - self.row_of[feature]]
         cdef Py_ssize_t i, row = self.new_array(feature), updates = self.updates_for(row)
         cdef Entry *entry
-        for i in range(span.begin, span.begin + span.size):
+        for i in range(extent.begin, extent.begin + extent.size):
             entry = &self.entries[i]
             self.weights[row * self.width + entry.label] = entry.weight
             self.lags[updates * self.width + entry.label] = self.entry_lags[i]
             if entry.touched:
                 self.touch(updates, entry.label)
-        span.size = 0
+        extent.size = 0
         return 0
 
-    cdef inline void touch(self, Py_ssize_t updates, Py_ssize_t label) noexcept nogil:
+    cdef void touch(self, Py_ssize_t updates, Py_ssize_t label) noexcept nogil:
         self.touched[updates * self.words + label // 64] |= (<uint64_t>1) << (label % 64)
 
-    cdef inline bint is_touched(self, Py_ssize_t updates, Py_ssize_t label) noexcept nogil:
+    cdef bint is_touched(self, Py_ssize_t updates, Py_ssize_t label) noexcept nogil:
         return (self.touched[updates * self.words + label // 64] >> (label % 64)) & 1
 
     cdef Py_ssize_t entry(self, int32_t feature, int32_t label) except -1:
         """The place in the pool of a sparse row's weight, a new one if it has none yet; labels ascend."""
-        cdef Span *span = &self.spans[-2 - self.row_of[feature]]
+        cdef Extent *extent = &self.extents[-2 - self.row_of[feature]]
         cdef Py_ssize_t i, after
-        i = span.begin
-        while i < span.begin + span.size and self.entries[i].label < label:
+        i = extent.begin
+        while i < extent.begin + extent.size and self.entries[i].label < label:
             i += 1
-        after = span.begin + span.size - i
+        after = extent.begin + extent.size - i
         if after and self.entries[i].label == label:
             return i
-        if span.size == span.room:
-            i -= span.begin
-            self.move_list(span, 2 * span.room)
-            i += span.begin
+        if extent.size == extent.room:
+            i -= extent.begin
+            self.move_list(extent, 2 * extent.room)
+            i += extent.begin
         memmove(&self.entries[i + 1], &self.entries[i], after * sizeof(Entry))
         memmove(&self.entry_lags[i + 1], &self.entry_lags[i], after * sizeof(double))
-        span.size += 1
+        extent.size += 1
         memset(&self.entries[i], 0, sizeof(Entry))
         self.entries[i].label = <uint16_t>label
         self.entry_lags[i] = 0
@@ -201,7 +160,7 @@ cdef class WeightRows:
                 self.new_array(feature)
             else:
                 self.new_list(feature, 2)
-        elif self.row_of[feature] < 0 and self.spans[-2 - self.row_of[feature]].size >= self.dense_from:
+        elif self.row_of[feature] < 0 and self.extents[-2 - self.row_of[feature]].size >= self.dense_from:
             self.make_array(feature)
         return self.row_of[feature]
 
@@ -212,6 +171,7 @@ cdef class WeightRows:
         cdef const float[::1] values = entry_values
         cdef Py_ssize_t i, j, size
         cdef int32_t row
+        self.loads += 1
         if self.dense_from == 0:
             self.make_room(self.rows + features.shape[0])
         if self.min_updates > 1:
@@ -247,11 +207,11 @@ cdef class WeightRows:
             counts[i] = self.evidence[features[i]].since
         return counts_array
 
-    cdef inline void show_if_relevant(self, int32_t feature) noexcept nogil:
+    cdef void show_if_relevant(self, int32_t feature) noexcept nogil:
         if self.evidence[feature].before + self.evidence[feature].since >= self.min_updates:
             self.shown[feature] = self.row_of[feature]
 
-    cdef inline void count_update(self, int32_t feature) noexcept nogil:
+    cdef void count_update(self, int32_t feature) noexcept nogil:
         """Once an update, whatever the number of labels; a relevant feature has nothing more to prove."""
         cdef Evidence *evidence = &self.evidence[feature]
         if evidence.last != self.update and evidence.before + evidence.since < self.min_updates:
@@ -259,22 +219,8 @@ cdef class WeightRows:
             evidence.since += 1
         self.show_if_relevant(feature)
 
-    cdef inline float value(self, int32_t feature, int32_t label) noexcept nogil:
-        """The weight as scoring sees it."""
-        cdef Py_ssize_t row = self.shown[feature], i
-        cdef const Span *span
-        if row == NO_ROW:
-            return 0
-        if row >= 0:
-            return self.weights[row * self.width + label]
-        span = &self.spans[-2 - row]
-        for i in range(span.begin, span.begin + span.size):
-            if self.entries[i].label == label:
-                return self.entries[i].weight
-        return 0
-
-    cdef int change(self, int32_t feature, int32_t label, double amount, double seen) except -1:
-        """Add `amount` times the feature's step to a weight, after `seen` examples."""
+    cdef float change(self, int32_t feature, int32_t label, double amount, double seen) except? -1:
+        """Add `amount` times the feature's step to a weight, after `seen` examples: what it is then."""
         cdef Py_ssize_t at, row = self.row_for_one_more(feature)
         cdef float *weight
         cdef double *lag
@@ -294,35 +240,7 @@ cdef class WeightRows:
         lag[0] += seen * (<double>weight[0] - <double>old)
         if self.min_updates > 1:
             self.count_update(feature)
-        return 0
-
-    cdef inline void add_scores(self, int32_t feature, float *scores) noexcept nogil:
-        """scores[label] += weight, for every label of the feature's row."""
-        cdef Py_ssize_t row = self.shown[feature], i
-        cdef const float *weights
-        cdef const Entry *entries
-        if row >= 0:
-            weights = self.weights + row * self.width
-            for i in range(self.width):
-                scores[i] += weights[i]
-        elif row != NO_ROW:
-            entries = self.entries + self.spans[-2 - row].begin
-            for i in range(self.spans[-2 - row].size):
-                scores[entries[i].label] += entries[i].weight
-
-    cdef inline void add_valued_scores(self, int32_t feature, float value, float *scores) noexcept nogil:
-        """scores[label] += value × weight, for every label of the feature's row."""
-        cdef Py_ssize_t row = self.shown[feature], i
-        cdef const float *weights
-        cdef const Entry *entries
-        if row >= 0:
-            weights = self.weights + row * self.width
-            for i in range(self.width):
-                scores[i] += value * weights[i]
-        elif row != NO_ROW:
-            entries = self.entries + self.spans[-2 - row].begin
-            for i in range(self.spans[-2 - row].size):
-                scores[entries[i].label] += value * entries[i].weight
+        return weight[0]
 
     def touched_entries(self, const int32_t[::1] order):
         """Every weight that took part in an update, features in the given order: (features, where the entries of each
@@ -341,7 +259,7 @@ cdef class WeightRows:
         cdef uint32_t[::1] labels = labels_array
         cdef float[::1] weights = weights_array
         cdef double[::1] lags = lags_array
-        cdef Span *span
+        cdef Extent *extent
         features = entries = 0
         for f in range(order.shape[0]):
             if sizes[f] == 0:
@@ -358,8 +276,8 @@ cdef class WeightRows:
                         lags[entries] = self.lags[updates * self.width + label]
                         entries += 1
             else:
-                span = &self.spans[-2 - row]
-                for i in range(span.begin, span.begin + span.size):
+                extent = &self.extents[-2 - row]
+                for i in range(extent.begin, extent.begin + extent.size):
                     if self.entries[i].touched:
                         labels[entries] = self.entries[i].label
                         weights[entries], lags[entries] = self.entries[i].weight, self.entry_lags[i]
@@ -371,13 +289,13 @@ cdef class WeightRows:
         """How many of a feature's weights took part in an update."""
         cdef Py_ssize_t i, row = self.row_of[feature]
         cdef int32_t size = 0
-        cdef const Span *span
+        cdef const Extent *extent
         if row >= 0:
             if self.updates_of[row] != NO_ROW:
                 for i in range(self.labels):
                     size += self.is_touched(self.updates_of[row], i)
         elif row != NO_ROW:
-            span = &self.spans[-2 - row]
-            for i in range(span.begin, span.begin + span.size):
+            extent = &self.extents[-2 - row]
+            for i in range(extent.begin, extent.begin + extent.size):
                 size += self.entries[i].touched
         return size

@@ -1,0 +1,66 @@
+# Weights by 64-bit key, for features that are too many to number.
+
+@cython.final
+cdef class KeyedBank:
+    """A bank whose features are known by their keys; a key has a row once an update needs it, or when it is loaded.
+
+    Finders look keys up at the same time in several threads; only the update, which is in one thread, makes rows.
+    """
+
+    def __cinit__(self, Py_ssize_t labels, Py_ssize_t dense_from, Py_ssize_t min_updates=1):
+        open_index(&self.index)
+        self.bank = Bank(labels, dense_from, min_updates)
+
+    def __dealloc__(self):
+        close_index(&self.index)
+
+    def __len__(self):
+        return self.index.count
+
+    @property
+    def labels(self):
+        return self.bank.labels
+
+    @property
+    def min_updates(self):
+        return self.bank.min_updates
+
+    cdef int32_t number_for(self, uint64_t key) except -1:
+        """The number of the key's row; a new one if it has none."""
+        cdef int32_t number = number_key(&self.index, key)
+        self.bank.reserve_features(self.index.count)
+        return number
+
+    def load(self, const uint64_t[::1] keys, const int64_t[::1] starts, labels, values, counts=None):
+        """Give keys[i], which has no row yet, the weights of entries starts[i] … starts[i+1]-1, and the count of the
+        updates that it took part in before."""
+        cdef Py_ssize_t i
+        numbers_array = np.empty(keys.shape[0], np.int32)
+        cdef int32_t[::1] numbers = numbers_array
+        for i in range(keys.shape[0]):
+            numbers[i] = self.number_for(keys[i])
+        self.bank.load(numbers_array, starts, labels, values, counts)
+
+    def touched_entries(self):
+        """Every weight that took part in an update, by ascending keys: (keys, where the entries of each begin, labels,
+        weights, lags)."""
+        keys = self.keys()
+        numbers, *entries = self.bank.touched_entries(np.argsort(keys).astype(np.int32))
+        return (keys[numbers], *entries)
+
+    def counted(self, const uint64_t[::1] keys):
+        """The updates in which each key's row took part since it was loaded; no more than it lacked to min_updates."""
+        cdef Py_ssize_t i
+        numbers_array = np.empty(keys.shape[0], np.int32)
+        cdef int32_t[::1] numbers = numbers_array
+        for i in range(keys.shape[0]):
+            numbers[i] = self.find(keys[i])
+        return self.bank.counted(numbers_array)
+
+    def keys(self):
+        """The keys that have a row, in the order in which they got it."""
+        keys_array = np.empty(self.index.count, np.uint64)
+        cdef uint64_t[::1] out = keys_array
+        if self.index.count:
+            memcpy(&out[0], self.index.known, self.index.count * sizeof(uint64_t))
+        return keys_array

@@ -1,0 +1,99 @@
+# What all extensions share: memory that raises, keys that are extended, and a table from keys to numbers.
+
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memset
+
+
+cdef inline void *grown(void *memory, size_t size) except NULL nogil:
+    """realloc that raises."""
+    cdef void *larger = realloc(memory, size if size else 1)
+    if larger == NULL:
+        with gil:
+            raise MemoryError()
+    return larger
+
+
+cdef inline uint64_t scramble(uint64_t x) noexcept nogil:
+    x ^= x >> 30
+    x *= 0xBF58476D1CE4E5B9ULL
+    x ^= x >> 27
+    x *= 0x94D049BB133111EBULL
+    return x ^ (x >> 31)
+
+
+cdef inline uint64_t extend_key(uint64_t key, uint64_t value) noexcept nogil:
+    """The key that `key` becomes when `value` joins it (perceptron_core/hashing.py)."""
+    cdef uint64_t extended = scramble((key + 0x9E3779B97F4A7C15ULL) ^ value)
+    return extended if extended else 1
+
+
+# Keys numbered in the order in which they are first seen: open addressing, linear probing. No key is 0.
+
+cdef struct KeyIndex:
+    uint64_t *slot_keys
+    int32_t *slot_numbers
+    uint64_t *known  # by number
+    size_t mask
+    Py_ssize_t count, room
+
+
+cdef inline int open_index(KeyIndex *index) except -1 nogil:
+    index.mask = 1023
+    index.count, index.room = 0, 640  # at most five eighths of the slots are used: fuller is slower, emptier is larger
+    index.slot_keys = <uint64_t *>grown(NULL, 1024 * sizeof(uint64_t))
+    index.slot_numbers = <int32_t *>grown(NULL, 1024 * sizeof(int32_t))
+    index.known = <uint64_t *>grown(NULL, 640 * sizeof(uint64_t))
+    memset(index.slot_keys, 0, 1024 * sizeof(uint64_t))
+    return 0
+
+
+cdef inline void close_index(KeyIndex *index) noexcept nogil:
+    free(index.slot_keys)
+    free(index.slot_numbers)
+    free(index.known)
+
+
+cdef inline size_t slot_of(const KeyIndex *index, uint64_t key) noexcept nogil:
+    """Where the key is, or the empty slot where it would be."""
+    cdef size_t at = key & index.mask
+    while index.slot_keys[at] and index.slot_keys[at] != key:
+        at = (at + 1) & index.mask
+    return at
+
+
+cdef inline int32_t find_key(const KeyIndex *index, uint64_t key) noexcept nogil:
+    """The key's number, -1 for one never seen."""
+    cdef size_t at = slot_of(index, key)
+    return index.slot_numbers[at] if index.slot_keys[at] else -1
+
+
+cdef inline int grow_index(KeyIndex *index) except -1 nogil:
+    """Twice the slots, the known keys entered again."""
+    cdef Py_ssize_t i
+    cdef size_t slots = 2 * (index.mask + 1), at
+    index.slot_keys = <uint64_t *>grown(index.slot_keys, slots * sizeof(uint64_t))
+    index.slot_numbers = <int32_t *>grown(index.slot_numbers, slots * sizeof(int32_t))
+    index.room *= 2
+    index.known = <uint64_t *>grown(index.known, index.room * sizeof(uint64_t))
+    index.mask = slots - 1
+    memset(index.slot_keys, 0, slots * sizeof(uint64_t))
+    for i in range(index.count):
+        at = slot_of(index, index.known[i])
+        index.slot_keys[at] = index.known[i]
+        index.slot_numbers[at] = <int32_t>i
+    return 0
+
+
+cdef inline int32_t number_key(KeyIndex *index, uint64_t key) except -1 nogil:
+    """The key's number; a new key gets the next one."""
+    cdef size_t at = slot_of(index, key)
+    if index.slot_keys[at] == 0:
+        if index.count == index.room:
+            grow_index(index)
+            at = slot_of(index, key)
+        index.slot_keys[at] = key
+        index.slot_numbers[at] = <int32_t>index.count
+        index.known[index.count] = key
+        index.count += 1
+    return index.slot_numbers[at]
