@@ -4,9 +4,7 @@ import math
 from typing import Any, NamedTuple, Optional
 
 from perceptron_core.errors import UserError
-from perceptron_core.learners import LEARNERS, ONE_PASS, SET_LEARNERS
-from perceptron_core.structures.prefixes import UPDATES
-from perceptron_core.structures.sequence.decoders import DECODERS
+from perceptron_core.registry import DECODERS, LEARNERS, ONE_PASS, SET_LEARNERS, UPDATES
 
 # Settings that came later are recorded only where they are used, so that they change no model that does without.
 LATER = ("min_updates", "minibatch", "k_best")

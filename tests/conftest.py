@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +17,21 @@ from typing import Callable, NamedTuple
 import pytest
 
 from perceptron_jobs.cli.main import main
+from repository import ROOT
+from waiting import started, still_runs, wait_until
+
+# Seconds for a test with its fixtures, where pyproject.toml's limit is too short: the first test on a cluster may have
+# to fetch Hadoop, and the first one on containers to build them.
+LONGER = {"hadoop": 2400, "faults": 2400, "docker": 5400}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.pluginmanager.has_plugin("timeout"):  # pytest-timeout is not installed
+        return
+    for item in items:
+        longer = [seconds for mark, seconds in LONGER.items() if item.get_closest_marker(mark)]
+        if longer and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(max(longer)))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -31,7 +45,7 @@ def no_waiting_for_the_disk() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of the real corpora: $PERCEPTRON_DATA, or shared/data beside the repository."""
-    default = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    default = ROOT.parent / "shared" / "data"
     folder = Path(os.environ.get("PERCEPTRON_DATA", default))
     if not folder.is_dir():
         reason = f"the corpora are not at {folder}; set PERCEPTRON_DATA to the folder that has conll2000/, ewt/ …"
@@ -179,17 +193,16 @@ def train_until(corpus: Path, tmp_path: Path) -> Callable[..., None]:
         scratch.mkdir()
         arguments = ["train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run_dir, *options]
         # Not in the repository's folder, whose packages would stand in for the installed ones.
-        with subprocess.Popen(
+        with started(
             [sys.executable, "-m", "perceptron_jobs.cli.main", *map(str, arguments), "-r", "local"],
             stdout=subprocess.DEVNULL,
             cwd=corpus,
             env={**os.environ, "TMPDIR": str(scratch)},
         ) as process:
-            while not (run_dir / appears).exists():
-                assert process.poll() is None
-                time.sleep(0.001)
+            appeared = (run_dir / appears).exists
+            wait_until(f"{appears} in the run directory", appeared, alive=still_runs(process), pause=0.001)
             process.kill()  # its tasks end by themselves
-            assert process.wait() == -signal.SIGKILL
+            assert process.wait(60) == -signal.SIGKILL
 
     return run
 
@@ -204,7 +217,10 @@ class Hadoop(NamedTuple):
     def cluster(self, *arguments: str) -> str:
         """scripts/cluster, for this one."""
         environment = {**os.environ, "PERCEPTRON_CLUSTER": str(self.state)}
-        done = subprocess.run([str(self.script), *arguments], env=environment, capture_output=True, text=True)
+        # Half an hour is for a first start, which fetches Hadoop.
+        done = subprocess.run(
+            [str(self.script), *arguments], env=environment, capture_output=True, text=True, timeout=1800
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -225,7 +241,7 @@ def hadoop(tmp_path_factory) -> Iterator[Hadoop]:
         if os.environ.get("CI") or os.environ.get("PERCEPTRON_CI"):
             pytest.fail(reason)
         pytest.skip(reason)
-    script = Path(__file__).resolve().parent.parent / "scripts" / "cluster"
+    script = ROOT / "scripts" / "cluster"
     cluster = Hadoop(script, tmp_path_factory.mktemp("hadoop") / "cluster", {})
     try:
         cluster.cluster("up", "--nodes", "2")
@@ -234,6 +250,7 @@ def hadoop(tmp_path_factory) -> Iterator[Hadoop]:
             env={**os.environ, "PERCEPTRON_CLUSTER": str(cluster.state)},
             capture_output=True,
             check=True,
+            timeout=120,
         ).stdout.decode()
         cluster.variables.update(line.split("=", 1) for line in told.split("\0") if "=" in line)
         # Tasks do not see this shell's PATH: they get the interpreter that this environment was made with.

@@ -1,13 +1,15 @@
 """scripts → jobs → perceptron_core: the imports of every module are read, and an arrow the other way fails."""
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 CORE = sorted((ROOT / "perceptron_core").rglob("*.py"))
 JOBS = sorted((ROOT / "jobs").rglob("*.py"))
 JOB_FILES = [
@@ -84,6 +86,57 @@ def test_the_core_knows_no_jobs_no_runner_and_no_terminal(path: Path) -> None:
     assert "sys.argv" not in source
 
 
+def folders_needed(root: Path, package: str) -> dict[str, set[str]]:
+    """folder, or module at the top → those of the same package that its modules import."""
+    needed: dict[str, set[str]] = {}
+    for path in root.rglob("*.py"):
+        parts = path.relative_to(root).with_suffix("").parts
+        mine = needed.setdefault(parts[0], set())
+        for imported_name in imported(read(path)):
+            words = imported_name.split(".")
+            if words[0] == package and len(words) > 1 and words[1] != parts[0]:
+                mine.add(words[1])
+    return {folder: others & set(needed) for folder, others in needed.items()}
+
+
+def reached_from(folder: str, needed: dict[str, set[str]]) -> set[str]:
+    reached: set[str] = set()
+    waiting = [folder]
+    while waiting:
+        new = needed[waiting.pop()] - reached
+        reached |= new
+        waiting += new
+    return reached
+
+
+@pytest.mark.parametrize(
+    ("folder", "package"),
+    [
+        pytest.param(
+            "perceptron_core",
+            "perceptron_core",
+            marks=pytest.mark.xfail(reason="counting, kernels and structures still need each other", strict=True),
+        ),
+        ("jobs", "perceptron_jobs"),
+    ],
+)
+def test_no_folder_needs_another_that_needs_it_back(folder: str, package: str) -> None:
+    needed = folders_needed(ROOT / folder, package)
+    assert len(needed) > 8
+    assert not sorted(one for one in needed if one in reached_from(one, needed))
+
+
+def test_folders_that_need_each_other_are_found() -> None:
+    assert reached_from("a", {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == {"a", "b", "c"}
+
+
+def test_training_needs_no_html() -> None:
+    program = "import sys, perceptron_jobs.training.driver; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "perceptron_jobs.training.driver" in loaded
+    assert not [name for name in loaded if name.startswith(("perceptron_jobs.report", "perceptron_jobs.charts"))]
+
+
 @pytest.mark.parametrize("path", JOBS, ids=name)
 def test_jobs_know_no_scripts(path: Path) -> None:
     assert not top(imported(read(path))) & {"scripts", "tests"}
@@ -101,12 +154,11 @@ def test_the_protocol_needs_only_the_core() -> None:
     assert top(imported(read(ROOT / "jobs" / "mr" / "protocol.py"))) <= {*STANDARD, "perceptron_core"}
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "perceptron_core" / "structures" / "sequence").glob("[bgklv]*.py")), ids=name
-)
-def test_decoders_never_see_features(path: Path) -> None:
-    ours = {name for name in imported(read(path)) if name.startswith("perceptron_core")}
-    assert all(name.startswith("perceptron_core.structures.sequence.decoders") for name in ours)
+@pytest.mark.parametrize("search", ["lattice", "viterbi", "beam", "greedy", "k_best"])
+def test_searches_never_see_features(search: str) -> None:
+    names = imported(read(ROOT / "perceptron_core" / "structures" / "sequence" / f"{search}.py"))
+    ours = {name for name in names if name.startswith("perceptron_core")}
+    assert all(name.startswith("perceptron_core.structures.sequence.lattice") for name in ours)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "perceptron_core" / "learners").glob("*.py")), ids=name)

@@ -4,34 +4,27 @@ Exit codes: 0 done, 2 the user's mistake (a sentence on standard error), 1 ours 
 """
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any, Optional
 
 from perceptron_core.errors import InputError, UserError
-from perceptron_jobs.cli.options import COMMANDS, READY_TASKS, Parsers, as_arguments, make_parsers, option_names
+from perceptron_jobs.cli.options import COMMANDS, Parsers, make_parsers, options_of
 from perceptron_jobs.engines.errors import JobFailed
-
-
-def find_task(name: str) -> str:
-    """The path of a task file, or of the ready one with this name."""
-    if name not in READY_TASKS or os.path.exists(name):
-        return name
-    here = os.path.dirname(os.path.abspath(__file__))
-    installed, checkout = os.path.join(here, "..", "configs"), os.path.join(here, "..", "..", "configs")
-    folder = installed if os.path.isdir(installed) else checkout
-    return os.path.join(os.path.normpath(folder), f"{name}.yaml")
+from perceptron_jobs.options.names import find_task
+from perceptron_jobs.options.spelling import as_arguments
 
 
 def _use_task_options(parsers: Parsers, arguments: argparse.Namespace, options: dict[str, Any], path: str) -> None:
     """Make the task file's options the defaults of the sub-command, so that the command line wins."""
     options = {name.replace("-", "_"): value for name, value in options.items()}
-    known = {name for command in COMMANDS for name in option_names(command)}
+    known = {name for command in COMMANDS for name in options_of(command)}
     for name in options:
         if name not in known:
             raise InputError(f"unknown option `{name}`; there are {', '.join(sorted(known))}", path)
-    mine = {name: value for name, value in options.items() if name in option_names(arguments.command)}
+    mine = {name: value for name, value in options.items() if name in options_of(arguments.command)}
     if "prepared" in mine and arguments.train:
         del mine["prepared"]
     if "train" in mine and getattr(arguments, "prepared", None):
@@ -43,13 +36,13 @@ def _use_task_options(parsers: Parsers, arguments: argparse.Namespace, options: 
 def run(given: list[str]) -> None:
     parsers = make_parsers()
     arguments = parsers.main.parse_args(given)
-    from perceptron_jobs.cli import commands  # only now: --help needs neither NumPy nor mrjob
-
-    work = getattr(commands, f"run_{arguments.command}")
+    # Only now: --help needs neither NumPy nor mrjob, and no command needs what the others do.
+    module = importlib.import_module(f"perceptron_jobs.cli.{COMMANDS[arguments.command].module}")
+    work = getattr(module, f"run_{arguments.command}")
     if not hasattr(arguments, "task"):
         work(arguments)
         return
-    from perceptron_core.task import read_task
+    from perceptron_core.task_file import read_task
 
     path = find_task(arguments.task)
     task = read_task(path)

@@ -26,7 +26,6 @@ from perceptron_jobs.engines.errors import JobFailed
 from perceptron_jobs.mr.protocol import ERROR, ERRORS_COUNTER
 from perceptron_jobs.storage import absolute, base_name, is_remote, open_file, storage_of
 
-RUNNERS = ("inline", "local", "hadoop", "emr")
 TAGS = "mapreduce.job.tags="
 
 # (tasks done, tasks in all), or hundredths of a job on a cluster; on EMR, which tells no more, and its state

@@ -95,8 +95,8 @@ def prepare_dealt(cell: Cell, task: Task, files: Sequence[str], folder: str) -> 
 
 
 def _shard_lines(task: Task, sentences: Sequence[Sentence], identity: dict) -> list[bytes]:
-    builder = ShardBuilder(len(task.features.columns), task.features.extractor is not None)
+    builder = ShardBuilder(task.features, task.layout)
     if sentences:
         ((_, record),) = PieceEncoder(task.encoder(), identity["seed"], 0, 0, 1).encode(sentences)
         builder.add({**record, "places": np.arange(len(sentences))})  # in the deal's order, not shuffled
-    return [encode_line(*record) for record in write_shard(builder.finish(), task.features.unigrams.widths, identity)]
+    return [encode_line(*record) for record in write_shard(builder.finish(), task.features.widths, identity)]

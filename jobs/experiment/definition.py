@@ -1,5 +1,6 @@
 """An experiment as its YAML file describes it, checked, and multiplied out into the cells of a grid."""
 
+import argparse
 import itertools
 import os
 from collections.abc import Sequence
@@ -8,12 +9,13 @@ from typing import Any, NamedTuple, NoReturn, Optional
 import yaml
 
 from perceptron_core.errors import InputError
-from perceptron_jobs.cli.main import find_task
-from perceptron_jobs.cli.options import READY_EXPERIMENTS, READY_TASKS, as_arguments, make_parsers, option_names
 from perceptron_jobs.experiment.cell import Axes, Cell, Corpus, as_list, without
 from perceptron_jobs.experiment.deals import DEALS, SHUFFLED
 from perceptron_jobs.experiment.makers import MAKERS
 from perceptron_jobs.experiment.results import CURVES, MEASURES
+from perceptron_jobs.options.declarations import add_train
+from perceptron_jobs.options.names import READY_EXPERIMENTS, READY_TASKS, find_task
+from perceptron_jobs.options.spelling import as_arguments, option_names
 
 KEYS = {
     "title": str,
@@ -43,13 +45,6 @@ class Experiment(NamedTuple):
     path: str
     content: dict[str, Any]
     cells: list[Cell]
-
-
-def find_experiment(name: str) -> str:
-    """The path of an experiment's file, or of the ready one with this name."""
-    if name not in READY_EXPERIMENTS or os.path.exists(name):
-        return name
-    return os.path.join(os.path.dirname(find_task(READY_TASKS[0])), "experiments", f"{name}.yaml")
 
 
 def read_experiment(path: str, data: Optional[str], full: bool) -> Experiment:
@@ -139,9 +134,10 @@ class _Reader:
         return os.path.join(os.path.dirname(self.path), path)
 
     def cells(self, corpora: dict[str, Corpus], seeds: Sequence[int]) -> list[Cell]:
-        parser = make_parsers().commands["train"]
+        parser = argparse.ArgumentParser()
+        add_train(parser)
         parser.error = self.refuse  # type: ignore[method-assign]
-        allowed = sorted({*OF_THE_GRID, *option_names("train")} - NOT_IN_RUNS)
+        allowed = sorted({*OF_THE_GRID, *option_names(parser)} - NOT_IN_RUNS)
         cells = []
         for group, given in self.content["runs"].items():
             given = {

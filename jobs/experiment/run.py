@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from perceptron_core.atomic import written_atomically
-from perceptron_core.task import Task, read_task
-from perceptron_jobs.cli.options import as_arguments
+from perceptron_core.task import Task
+from perceptron_core.task_file import read_task
 from perceptron_jobs.experiment.cell import Cell, Corpus
 from perceptron_jobs.experiment.clock import CAPTION, Epoch, inputs, seconds_until
 from perceptron_jobs.experiment.corpora import check_prepared, cut, make, prepare_dealt
@@ -20,6 +20,7 @@ from perceptron_jobs.experiment.png import write_png
 from perceptron_jobs.experiment.results import Result
 from perceptron_jobs.experiment.tables import as_csv, as_markdown, entries
 from perceptron_jobs.experiment.team import Decoding, make_team
+from perceptron_jobs.options.spelling import as_arguments
 from perceptron_jobs.training.configuration import portable
 from perceptron_jobs.training.plan import Listener
 from perceptron_jobs.training.run_dir import RunDir

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Optional
 
+from perceptron_core.corpus import FORMATS
 from perceptron_core.errors import UserError
 from perceptron_core.evaluation.metrics import METRICS, Counts
 from perceptron_core.evaluation.predictor import choose_weights
@@ -63,7 +64,7 @@ def predict(
     """The files' text, in order, with the guesses in it."""
     check_files(files)
     with model_arguments(model, weights, python, cluster) as (task, arguments):
-        if fmt and task.classifies:
+        if fmt and FORMATS[fmt].kind != task.kind:
             raise UserError(
                 f"--format {fmt} is of sequences, but the model classifies {task.record['format']} files; "
                 "leave it out: labels may be missing"

@@ -5,21 +5,21 @@ model has.
 """
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
 import numpy as np
 
 from perceptron_core.errors import InputError, UserError
-from perceptron_core.features.encoding import Encoded
+from perceptron_core.features.encoded import Encoded
+from perceptron_core.features.encoding import TypeTables
 from perceptron_core.features.feature_set import extracted_key, template_key
 from perceptron_core.features.templates import LABEL_COLUMN, Template, boundary_value, feature_name
-from perceptron_core.kernels import KeyTable, compose_keys, hash_strings
-from perceptron_core.shards.records import ShardReader
-from perceptron_core.structures.sequence.model import pair_keys, transition_keys
+from perceptron_core.kernels import KeyTable, compose_keys
+from perceptron_core.structures.sequence.keys import joined_keys
 from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model
-from perceptron_core.weights.text import extracted_name, pair_name, start_name, stop_name, transition_name
+from perceptron_core.weights.text import before_name, extracted_name
 from perceptron_core.wire import DamagedRecord, decode_line
 from perceptron_jobs.corpora.prepared import Prepared, read_prepared
 from perceptron_jobs.storage import open_file, parent, storage_of
@@ -43,7 +43,8 @@ def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
 
 def find_names(model: Model, task: Task, prepared: Prepared) -> dict[int, str]:
     """Feature names by key, for as many of the model's keys as the corpus has."""
-    names = structural_names(model)
+    structure = task.structure(model.settings["decoder"])
+    names = structure.fixed_names(model.labels)
     wanted = set(model.rows.keys.tolist()) - set(names)
     finder = _Finder(model, task, names, wanted)
     for shard in range(len(prepared.shards)):
@@ -53,31 +54,20 @@ def find_names(model: Model, task: Task, prepared: Prepared) -> dict[int, str]:
     return names
 
 
-def structural_names(model: Model) -> dict[int, str]:
-    """The names of the transitions, which no corpus is needed for."""
-    keys = transition_keys(model.labels)
-    size = len(model.labels)
-    names = {}
-    for before in range(size):
-        names.update(dict.fromkeys(keys[before].tolist(), transition_name(model.labels[before])))
-    names.update(dict.fromkeys(keys[size].tolist(), start_name()))
-    names.update(dict.fromkeys(keys[size + 1].tolist(), stop_name()))
-    return names
-
-
 class _Finder:
     def __init__(self, model: Model, task: Task, names: dict[int, str], wanted: set[int]) -> None:
         if task.fingerprint != Task(model.task).fingerprint:
             raise UserError("the prepared corpus is of another task than the model")
         self.model, self.task, self.names, self.wanted = model, task, names, wanted
+        self.structure = task.structure(model.settings["decoder"])
         self.encoder = task.encoder()  # for its attribute functions
-        for template in task.features.unigram_templates:
-            if not template.parts:  # a constant: a text has it also when it has no word
+        for template in task.features.templates:
+            if not template.parts and not template.bigram:  # a constant: a text has it also when it has no word
                 self._name(template_key(template, ()), feature_name(template, ()))
 
     def search(self, path: str) -> None:
-        reader = ShardReader(self.task.features, self.task.fingerprint, self.model.labels)
-        types: list[list[str]] = [[] for _ in reader.tables]
+        reader = self.task.shard_reader(self.model.labels)
+        types: list[list[str]] = [[] for _ in (*self.task.features.columns, "extractor")]
         for kind, record in _records(path):
             encoded = reader.take(kind, record)
             if encoded is None:
@@ -86,62 +76,69 @@ class _Finder:
                 column.extend(new)
             for feature in record["types"][-1]:
                 self._name(extracted_key(feature), extracted_name(feature))
-            tables = [table.view() for table in reader.tables]
             wanted = np.sort(np.fromiter(self.wanted, np.uint64, len(self.wanted)))
-            if not self._occur(wanted, encoded, tables):
+            if not self._occur(wanted, encoded, reader.tables(), reader.label_hashes):
                 continue
             for template in self.task.features.templates:
-                self._search_template(template, encoded, tables, types, wanted)
+                keys, tokens = self._sites(template, encoded, reader.tables(), reader.label_hashes)
+                self._search(template, keys, tokens, wanted, lambda t, at, e=encoded: self._values(t, e, types, at))
         reader.finish()
 
-    def _occur(self, wanted: np.ndarray, encoded: Encoded, tables: list[Any]) -> bool:
+    def _occur(self, wanted: np.ndarray, encoded: Encoded, tables: TypeTables, label_hashes: np.ndarray) -> bool:
         """Whether any of the keys is in the block; to ask this is much quicker than to look for it in vain."""
-        features = self.task.features
-        unigrams, others = features.unigrams, [*features.bigram_templates, *features.history_templates]
-        if not len(wanted) or others or not len(unigrams.seeds):
-            return bool(len(wanted) and others)
+        if not len(wanted) or any(map(self.structure.label_offsets, self.task.features.templates)):
+            return bool(len(wanted))
         asked = KeyTable()
         asked.intern(wanted)
-        keys = compose_keys(unigrams, encoded.words(), encoded.ids, tables)[1]
-        return bool((asked.find(keys) >= 0).any())
+        return bool((asked.find(self.structure.keys(encoded, tables, label_hashes).keys) >= 0).any())
 
-    def _search_template(
-        self, template: Template, encoded: Encoded, tables: list[Any], types: list[list[str]], wanted: np.ndarray
-    ) -> None:
-        program = self.task.features.program([template])
-        label_table = hash_strings(self.model.labels)
-        ids, all_tables = [*encoded.ids, encoded.labels], [*tables[:-1], label_table]  # the last is an extractor's
+    def _sites(
+        self, template: Template, encoded: Encoded, tables: TypeTables, label_hashes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The template's keys in the block, each once, and a word where it is found."""
+        program = self.structure.program(template)
+        ids, all_tables = [*encoded.ids, encoded.labels], [*tables.columns, label_hashes]
         starts, keys = compose_keys(program, encoded.words(), ids, all_tables)
         tokens = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        if not template.bigram:  # whose keys become the model's only together with a label
-            asked = wanted[np.searchsorted(wanted[:-1], keys)] == keys
-            keys, tokens = keys[asked], tokens[asked]
         keys, first = np.unique(keys, return_index=True)
-        for key, token in zip(keys.tolist(), tokens[first].tolist()):
-            if template.bigram:
-                found = pair_keys(np.array([key], np.uint64), self.model.labels).tolist()
-                if self.wanted.isdisjoint(found):
-                    continue
-                name = feature_name(template, self._values(template, encoded, types, token))
-                for label, pair_key in zip(self.model.labels, found):
-                    self._name(pair_key, pair_name(label, name))
-            elif key in self.wanted:
-                self._name(key, feature_name(template, self._values(template, encoded, types, token)))
+        return keys, tokens[first]
+
+    def _search(
+        self, template: Template, keys: np.ndarray, tokens: np.ndarray, wanted: np.ndarray, values: Any
+    ) -> None:
+        """Name those of the keys that are wanted, joined with all labels that may join them."""
+        offsets = self.structure.label_offsets(template)
+        joined = joined_keys(keys, self.model.labels, len(offsets))
+        each = len(self.model.labels) ** len(offsets)
+        for at in np.flatnonzero(wanted[np.searchsorted(wanted[:-1], joined)] == joined).tolist():
+            labels = [self.model.labels[i] for i in _digits(at % each, len(self.model.labels), len(offsets))]
+            text = values(template, int(tokens[at // each]))
+            self._name(int(joined[at]), self._named(template, text, dict(zip(offsets, labels))))
+
+    def _named(self, template: Template, values: Sequence[Optional[str]], labels: dict[int, str]) -> str:
+        if template.bigram:
+            return before_name(labels[-1], feature_name(template, [v for v in values if v is not None]))
+        filled = [labels[part.offset] if v is None else v for part, v in zip(template.parts, values)]
+        return feature_name(template, filled)
 
     def _name(self, key: int, name: str) -> None:
         if key in self.wanted:
             self.wanted.discard(key)
             self.names[key] = name
 
-    def _values(self, template: Template, encoded: Encoded, types: list[list[str]], token: int) -> list[str]:
+    def _values(self, template: Template, encoded: Encoded, types: list[list[str]], token: int) -> list[Optional[str]]:
+        """The values of the template's parts at a word; None for a label that the search decides."""
         lengths = encoded.words()
         ends = np.cumsum(lengths)
         end = int(ends[np.searchsorted(ends, token, side="right")])
         begin = end - int(lengths[np.searchsorted(ends, token, side="right")])
-        values = []
+        decided = () if template.bigram else self.structure.label_offsets(template)
+        values: list[Optional[str]] = []
         for part in template.parts:
             at = token + part.offset
-            if at < begin:
+            if part.column == LABEL_COLUMN and part.offset in decided:
+                values.append(None)
+            elif at < begin:
                 values.append(boundary_value(template.style, at - begin))
             elif at >= end:
                 values.append(boundary_value(template.style, at - end + 1))
@@ -154,6 +151,15 @@ class _Finder:
                 assert value is not None, "a feature without a value does not fire"
                 values.append(value)
         return values
+
+
+def _digits(number: int, base: int, count: int) -> list[int]:
+    """A number as `count` digits, the highest first."""
+    digits = []
+    for _ in range(count):
+        number, digit = divmod(number, base)
+        digits.append(digit)
+    return digits[::-1]
 
 
 def _records(path: str) -> Iterator[tuple[str, Any]]:

@@ -32,9 +32,13 @@ class MRCountFeatures(ShardJob):
 
     def take(self, kind: str, record: dict[str, Any]) -> Optional[Pairs]:
         if self.reader is None:
-            self.reader = ShardReader(self.task.features, self.task.fingerprint, record.get("labels", ()))
+            self.reader = self.task.shard_reader(record.get("labels", ()))
         encoded = self.reader.take(kind, record)
-        full = None if encoded is None else self.counter.add(token_counts(self.reader.keys(encoded)))
+        if encoded is None:
+            return None
+        tables, hashes = self.reader.tables(), self.reader.label_hashes
+        found = [structure.keys(encoded, tables, hashes) for structure in self.task.structures()]
+        full = self.counter.add(token_counts(found))
         return None if full is None else self.by_range(full)
 
     def finish(self) -> Pairs:

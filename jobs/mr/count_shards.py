@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from perceptron_core.counting.shard_counts import ShardFeatures, count_shards
-from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
 from perceptron_core.training.mixing import check_complete
 from perceptron_core.weights.rows import from_record, to_record
@@ -28,7 +27,8 @@ class MRCountOccurrences(ShardJob):
         with open(self.options.config, encoding="utf-8") as file:
             self.config = json.load(file)
         task = Task(self.config["task"])
-        self.features = ShardFeatures(ShardReader(task.features, task.fingerprint, self.config["labels"]))
+        structure = task.structure(self.config["settings"]["decoder"])
+        self.features = ShardFeatures(task.shard_reader(self.config["labels"]), structure)
 
     def take(self, kind: str, record: dict[str, Any]) -> None:
         self.features.take(kind, record)

@@ -52,7 +52,7 @@ class MREvaluate(Job):
         counts = METRICS[metric]()
         for sentences in in_chunks(task.read(piece, "required", opener=open_file), CHUNK):
             for sentence, guess in zip(sentences, predictor.predict(sentences)):
-                counts.add_sentence(task.as_counted(sentence.labels or ()), task.as_counted(guess))
+                counts.add_targets(task.as_counted(sentence.targets or ((),)), task.as_counted(guess))
         yield metric, counts.to_record()
 
     def _count(self, piece: Piece) -> Iterator[tuple[str, Any]]:

@@ -46,7 +46,7 @@ class MRPredict(Job):
             for number, chunk in enumerate(in_chunks(sentences, CHUNK)):
                 guesses = self.predictor.predict(chunk)
                 text = "".join(
-                    fmt.write(sentence, self.task.as_output(labels)) for sentence, labels in zip(chunk, guesses)
+                    fmt.write(sentence, *self.task.as_output(guess)) for sentence, guess in zip(chunk, guesses)
                 )
                 yield f"{piece.file:06d}.{piece.number:06d}.{number:08d}", text
         except UserError as error:

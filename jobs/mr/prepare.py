@@ -82,7 +82,7 @@ class MRPrepare(Job):
             yield from pass_errors_on(key, records)
             return
         features = self.task.features
-        builder = ShardBuilder(len(features.columns), features.extractor is not None)
+        builder = ShardBuilder(features, self.task.layout)
         for record in sorted(filter(None, records), key=corpus_order):
             builder.add(record)
         identity = {
@@ -91,7 +91,7 @@ class MRPrepare(Job):
             "seed": self.options.seed,
             "features": self.task.fingerprint,
         }
-        yield from write_shard(builder.finish(), features.unigrams.widths, identity)
+        yield from write_shard(builder.finish(), features.widths, identity)
 
 
 if __name__ == "__main__":

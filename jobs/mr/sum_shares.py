@@ -16,7 +16,6 @@ from typing import Any
 from perceptron_core.counting.rare import read_kept
 from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
 from perceptron_core.counting.sums import ShardSums, Summand
-from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
 from perceptron_core.training.mixing import check_complete
 from perceptron_core.weights.model_file import read_model
@@ -38,9 +37,9 @@ class MRSumShares(ShardJob):
         with open(self.options.config, encoding="utf-8") as file:
             self.config = json.load(file)
         task = Task(self.config["task"])
-        reader = ShardReader(task.features, task.fingerprint, self.config["labels"])
         kept = read_kept(self.options.kept) if self.options.kept else None
-        self.sums = ShardSums(reader, self.summand(task), kept)
+        structure = task.structure(self.config["settings"]["decoder"])
+        self.sums = ShardSums(task.shard_reader(self.config["labels"]), structure, self.summand(task), kept)
 
     def summand(self, task: Task) -> Summand:
         if self.options.what == COUNTS:

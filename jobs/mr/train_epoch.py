@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from perceptron_core.counting.rare import read_kept
-from perceptron_core.counting.shard_counts import FeatureSteps
 from perceptron_core.errors import UserError
+from perceptron_core.features.filters import StepSizes
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 from perceptron_core.training import resident as residency
-from perceptron_core.training.epoch import ShardEpoch
+from perceptron_core.training.epoch import EpochPlan, ShardEpoch
 from perceptron_core.training.mixing import ShardStep, mix
 from perceptron_core.training.rounds import RoundPart
 from perceptron_core.weights.model_file import model_digest, read_model
@@ -50,25 +50,24 @@ class MRTrainEpoch(ShardJob):
         with open(self.options.config, encoding="utf-8") as file:
             self.config = json.load(file)
         self.last_status = time.monotonic()
-        self.epoch = ShardEpoch(
+        plan = EpochPlan(
             Task(self.config["task"]),
             self.config["labels"],
             Settings.from_record(self.config["settings"]),
-            # a shard's features alone; the reducers verify the file
-            read_model(self.options.weights, whole=False).rows,
-            keep=self.options.keep_shards,
-            progress=residency.report,
-            kept=read_kept(self.options.kept) if self.options.kept else None,
-            threads=self.options.threads,
-            steps=self.feature_steps(),
             part=RoundPart(self.options.round - 1, self.options.rounds),
+            kept=read_kept(self.options.kept) if self.options.kept else None,
+            step_sizes=self.step_sizes(),
+            threads=self.options.threads,
         )
+        # Only the rows of the shard's features are read here; the reducers verify the file.
+        weights = read_model(self.options.weights, whole=False).rows
+        self.epoch = ShardEpoch(plan, weights, self.options.keep_shards, residency.report)
 
-    def feature_steps(self) -> Optional[FeatureSteps]:
+    def step_sizes(self) -> Optional[StepSizes]:
         if self.options.occurrences is None:
             return None
         counts = read_model(self.options.occurrences).rows
-        return FeatureSteps(counts.keys, counts.values["shards"], len(self.config["chosen_shards"]))
+        return StepSizes(counts.keys, counts.values["shards"], len(self.config["chosen_shards"]))
 
     def take(self, kind: str, record: dict[str, Any]) -> None:
         try:

@@ -15,11 +15,10 @@ import time
 from typing import Any, Optional
 
 from perceptron_core.errors import UserError
-from perceptron_core.evaluation.held_out import HeldOut
+from perceptron_core.evaluation.held_out import HeldOut, read_held_out
 from perceptron_core.evaluation.predictor import choose_weights
 from perceptron_core.learners import ONE_PASS
 from perceptron_core.settings import Settings
-from perceptron_core.structures.tokens import history
 from perceptron_core.training import resident as residency
 from perceptron_core.training.mixing import (
     FALL_BACK_AFTER,
@@ -39,7 +38,6 @@ from perceptron_core.wire import encode_line
 from perceptron_jobs.corpora.prepared import Prepared, blaming_damage
 from perceptron_jobs.engines.over_shards import run_over_shards
 from perceptron_jobs.mr.train_epoch import RESIDENT, MRTrainEpoch
-from perceptron_jobs.report import read_run, report_html
 from perceptron_jobs.storage import join, open_file
 from perceptron_jobs.storage.base import NotOurs
 from perceptron_jobs.training import one_pass
@@ -53,11 +51,12 @@ from perceptron_jobs.training.scaled import count_occurrences
 def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     """Train, or go on training, in the plan's run directory."""
     plan.settings.check()
-    history.check(plan.task.features, plan.settings)
+    plan.task.structure(plan.settings.decoder).check(plan.settings)
+    plan = plan._replace(task=plan.task.settled(plan.settings.decoder))
     check_mixing(plan.mixing, plan.settings.learner)
     plan = one_pass.settled(plan)
     # first, so that a mistake in it is found before anything is written
-    held_out = HeldOut(plan.task, plan.dev, open_file) if plan.dev else None
+    held_out = read_held_out(plan.task, plan.settings.decoder, plan.dev, open_file) if plan.dev else None
     run = RunDir(plan.run_dir)
     with run.opened() as is_new:
         plan = plan._replace(cluster=plan.cluster.of_run(run.path))
@@ -118,25 +117,26 @@ class _Training:
         model = combine(*self._published(self.run.chosen_epoch()))
         self.last = {}
         self.run.write_model(model)
-        self._show(model)
+        self._write_mistakes(model)
+        self.listener.finished(self.run, self.plan.task, model)
         return self.run
 
     def _published(self, epoch: int) -> tuple[Model, Optional[Model]]:
         """The epoch's weights and sums of averages."""
         return self.last.get(epoch) or (self.run.weights(epoch), self.run.average(epoch))
 
-    def _show(self, model: Model) -> None:
-        """What the model gets wrong, and the report; the model is there, and stays, if they cannot be made."""
+    def _write_mistakes(self, model: Model) -> None:
+        """What the model gets wrong on the dev set; the model is written, and stays if this fails."""
+        if self.held_out is None:
+            return
         try:
-            if self.held_out is not None:
-                which = "averaged" if "averaged" in model.rows.values else "last"
-                found = self.held_out.mistakes(self.labels, self.settings, choose_weights(model, which))
-                self.run.write_mistakes({"epoch": self.run.chosen_epoch(), "weights": which, **found})
-            self.run.write_report(report_html([read_run(self.run, self.plan.task, model)]))
+            which = "averaged" if "averaged" in model.rows.values else "last"
+            found = self.held_out.mistakes(self.labels, self.settings, choose_weights(model, which))
+            self.run.write_mistakes({"epoch": self.run.chosen_epoch(), "weights": which, **found})
         except NotOurs:
             raise
         except (UserError, OSError) as error:
-            self.listener.note(f"the report could not be written: {error}")
+            self.listener.note(f"the mistakes on the dev set could not be written: {error}")
 
     def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         began, jobs, ends = time.time(), [], []
@@ -226,7 +226,7 @@ class _Training:
 
     def _examples(self, part: RoundPart) -> int:
         """How many a pass over the part of all shards has."""
-        unit = "tokens" if self.plan.task.features.history_templates else "sentences"
+        unit = self.plan.task.structure(self.settings.decoder).unit
         spans = [part.span(self.corpus.shards[shard][unit]) for shard in self.config["chosen_shards"]]
         return sum(last - first for first, last in spans)
 

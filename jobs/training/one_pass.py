@@ -58,7 +58,8 @@ def learn(
 ) -> tuple[Rows, JobRecord]:
     """The weights, and what the jobs tell of themselves."""
     jobs = _Jobs(plan, run, corpus, config)
-    if plan.task.record["transitions"] or plan.task.features.bigram_templates:
+    structure = plan.task.structure(plan.settings.decoder)
+    if plan.task.record["transitions"] or any(map(structure.label_offsets, plan.task.features.templates)):
         listener.note(f"{plan.settings.learner} takes every token by itself: label pairs have no part in it")
     listener.step(f"count for {plan.settings.learner}", 0)
     if plan.settings.learner == COUNTS:

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
+from perceptron_core.registry import DEFAULT_MIXING
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 from perceptron_core.training.stopping import StopRule
+from perceptron_core.weights.model_file import Model
 from perceptron_jobs.engines.runners import Cluster
+from perceptron_jobs.training.run_dir import RunDir
 
 
 class TrainingPlan(NamedTuple):
@@ -22,7 +25,7 @@ class TrainingPlan(NamedTuple):
     min_count: Optional[int] = None
     settings: Settings = Settings()
     threads: int = 1  # which changes no result, and so is no setting
-    mixing: str = "row"
+    mixing: str = DEFAULT_MIXING
     rounds: Optional[int] = None  # of the first epoch; None: see perceptron_core/training/rounds.py
     subsample: bool = False
     init_model: Optional[str] = None
@@ -44,3 +47,6 @@ class Listener:
 
     def epoch(self, entry: dict[str, Any]) -> None:
         """An epoch was published."""
+
+    def finished(self, run: RunDir, task: Task, model: Model) -> None:
+        """The training has ended and its model is written; the run directory is still held by this process."""

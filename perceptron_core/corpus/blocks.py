@@ -58,7 +58,7 @@ class BlockFormat(Format):
                 text += before + raw
             if rows:
                 columns, gold = self._columns(rows, positions, place, labels)
-                sentence = Sentence(columns, gold, start + positions[0])
+                sentence = Sentence(columns, gold if gold is None else (gold,), start + positions[0])
                 if keep_text:
                     token_lines = [start - text_start + position for position in positions]
                     sentence = sentence._replace(text=text, token_lines=token_lines)
@@ -69,7 +69,8 @@ class BlockFormat(Format):
         if text:
             yield self.leftover(text, text_start)
 
-    def write(self, sentence: Sentence, guesses: Sequence[str]) -> str:
+    def write(self, sentence: Sentence, *columns: Sequence[str]) -> str:
+        (guesses,) = columns
         check_guesses(sentence, guesses)
         lines = list(sentence.text)
         tokens = [lines[index] for index in sentence.token_lines]

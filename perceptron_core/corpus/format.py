@@ -41,12 +41,12 @@ class Format(ABC):
         """
 
     @abstractmethod
-    def write(self, sentence: Sentence, guesses: Sequence[str]) -> str:
-        """Return the text of a sentence read with `keep_text`, with the guesses in it."""
+    def write(self, sentence: Sentence, *columns: Sequence[str]) -> str:
+        """Return the text of a sentence read with `keep_text`, with the guessed columns in it."""
 
     def leftover(self, text: list[str], line: int) -> Sentence:
         """The sentence without tokens that carries the lines after the last real one."""
-        return Sentence(tuple(() for _ in self.inputs), (), line, text, ())
+        return Sentence(tuple(() for _ in self.inputs), ((),), line, text, ())
 
 
 def split_fields(line: str) -> list[str]:

@@ -59,7 +59,7 @@ class Instance(NamedTuple):
 
 def as_sentence(instance: Instance, line: int, text: Sequence[str]) -> Sentence:
     """The sentence that begins in this line; of the text that is kept, the last line takes the guess."""
-    labels = None if instance.label is None else (instance.label,)
+    labels = None if instance.label is None else ((instance.label,),)
     guess_line = (len(text) - 1,) if text else ()
     return Sentence(instance.columns, labels, line, text, guess_line, instance.values)
 
@@ -73,7 +73,8 @@ class InstanceFormat(Format):
     def _with_guess(self, line: str, guess: str) -> str:
         """The line that takes the guess, with the guess in it."""
 
-    def write(self, sentence: Sentence, guesses: Sequence[str]) -> str:
+    def write(self, sentence: Sentence, *columns: Sequence[str]) -> str:
+        (guesses,) = columns
         if len(guesses) != len(sentence.token_lines):
             raise ValueError(f"{len(guesses)} guesses for {len(sentence.token_lines)} kept lines that take one")
         lines = list(sentence.text)

@@ -54,15 +54,17 @@ class OneLineFormat(Format):
             if not tokens:
                 continue
             words, gold = self._words_and_labels(tokens, source, number, labels)
+            targets = None if gold is None else (gold,)
             if keep_text:
-                yield Sentence((words,), gold, number, text, [len(text) - 1] * len(words))
+                yield Sentence((words,), targets, number, text, [len(text) - 1] * len(words))
                 text = []
             else:
-                yield Sentence((words,), gold, number)
+                yield Sentence((words,), targets, number)
         if text:
             yield self.leftover(text, number + 1 - len(text))
 
-    def write(self, sentence: Sentence, guesses: Sequence[str]) -> str:
+    def write(self, sentence: Sentence, *columns: Sequence[str]) -> str:
+        (guesses,) = columns
         check_guesses(sentence, guesses)
         lines = list(sentence.text)
         words = sentence.columns[0]
@@ -104,4 +106,4 @@ class RawFormat(OneLineFormat):
         return tokens, None
 
     def leftover(self, text: list[str], line: int) -> Sentence:
-        return super().leftover(text, line)._replace(labels=None)
+        return super().leftover(text, line)._replace(targets=None)

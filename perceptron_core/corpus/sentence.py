@@ -7,6 +7,9 @@ takes the guess. A word of one column leaves None in the others.
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
+Targets = tuple[Sequence[str], ...]
+"""What is predicted, as columns of strings: the labels; of a tree, the heads and the relations."""
+
 
 class Sentence(NamedTuple):
     """One sentence; `text` and `token_lines` are filled only on request, for whoever writes it back.
@@ -15,9 +18,9 @@ class Sentence(NamedTuple):
     """
 
     columns: tuple[Sequence[Any], ...]
-    """The input columns in the task's order, without the predicted one; each has one entry per token."""
-    labels: Optional[Sequence[str]]
-    """The predicted column, or None where the input has none."""
+    """The input columns in the task's order, without the predicted ones; each has one entry per token."""
+    targets: Optional[Targets]
+    """The predicted columns, or None where the input has none."""
     line: int
     """The line number (from 1) of its first token."""
     text: Sequence[str] = ()
@@ -26,3 +29,8 @@ class Sentence(NamedTuple):
     """For each token the index of its line in `text`."""
     values: Sequence[float] = ()
     """Of classification: a value for each word; empty where all are 1."""
+
+    @property
+    def labels(self) -> Optional[Sequence[str]]:
+        """The only predicted column, where there is one."""
+        return None if self.targets is None else self.targets[0]

@@ -16,7 +16,7 @@ from typing import Optional
 
 import numpy as np
 
-from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.features.keys import FeatureKeys
 from perceptron_core.kernels import KeyTable
 from perceptron_core.weights.rows import Rows, empty, interleave
 from perceptron_core.wire import decode_line, encode_line
@@ -24,19 +24,16 @@ from perceptron_core.wire import decode_line, encode_line
 MOST = 1 << 22  # counts that a counter holds: some 100 MB
 
 
-def token_counts(features: FeatureKeys) -> Rows:
-    """On how many tokens each feature fires."""
-    parts = [
-        _once_a_token(features.starts, features.keys),
-        _once_a_token(features.pair_starts, features.pair_keys),
-    ]
-    keys, counts = np.unique(np.concatenate(parts), return_counts=True)
+def token_counts(found: Sequence[FeatureKeys]) -> Rows:
+    """On how many tokens each feature fires; where a task may become several structures, by the keys of all."""
+    groups = [group for features in found for group in features.groups]
+    tokens = np.concatenate([np.repeat(np.arange(len(g.starts) - 1), np.diff(g.starts)) for g in groups])
+    keys, counts = np.unique(_once_per_token(tokens, np.concatenate([g.keys for g in groups])), return_counts=True)
     return empty()._replace(keys=keys, starts=np.zeros(len(keys) + 1, np.int64), counts=counts.astype(np.int32))
 
 
-def _once_a_token(starts: np.ndarray, keys: np.ndarray) -> np.ndarray:
+def _once_per_token(tokens: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """The keys of every token, without those that it has already."""
-    tokens = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     order = np.lexsort((keys, tokens))
     keys, tokens = keys[order], tokens[order]
     new = np.ones(len(keys), bool)
@@ -93,19 +90,3 @@ def read_kept(path: str) -> KeyTable:
     table = KeyTable()
     table.intern(keys)
     return table
-
-
-def keep_only(features: FeatureKeys, kept: KeyTable) -> FeatureKeys:
-    """The same tokens with the features in the table alone."""
-    there, pairs_there = kept.find(features.keys) >= 0, kept.find(features.pair_keys) >= 0
-    return FeatureKeys(
-        _starts_of(features.starts, there),
-        features.keys[there],
-        _starts_of(features.pair_starts, pairs_there),
-        features.pair_keys[pairs_there],
-        features.values[there] if len(features.values) else features.values,
-    )
-
-
-def _starts_of(starts: np.ndarray, there: np.ndarray) -> np.ndarray:
-    return np.append(0, np.cumsum(there))[starts].astype(np.int32)

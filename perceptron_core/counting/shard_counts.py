@@ -1,35 +1,35 @@
 """In how many of a run's shards a feature occurs, and the local steps of *scaled* mixing, which follow from it.
 
     c_f     = the shards in which feature f occurs             counted once a run
-    step_f  = S / c_f                                          what an update's amount is multiplied by
+    step_f  = S / c_f                                          what an update's amount is multiplied by: StepSizes
 
 A label-pair feature is counted by its own key, whatever the label before it. Transitions, starts and stops are in every
 shard, by definition, and so is a feature that is not in the counts: their step is 1. See `mixing` for the reason.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from perceptron_core.kernels import KeyTable
 from perceptron_core.shards.records import ShardReader
+from perceptron_core.structures.base import Structure
 from perceptron_core.weights.rows import Rows
 
 
 class ShardFeatures:
     """Collects the distinct features of one shard from its records."""
 
-    def __init__(self, reader: ShardReader) -> None:
-        self.reader = reader
+    def __init__(self, reader: ShardReader, structure: Structure) -> None:
+        self.reader, self.structure = reader, structure
         self.table = KeyTable()
 
     def take(self, kind: str, record: dict[str, Any]) -> None:
         encoded = self.reader.take(kind, record)
         if encoded is not None:
-            found = self.reader.keys(encoded)
-            self.table.intern(found.keys)
-            self.table.intern(found.pair_keys)
+            for group in self.structure.keys(encoded, self.reader.tables(), self.reader.label_hashes).groups:
+                self.table.intern(group.keys)
 
     def finish(self) -> tuple[dict[str, Any], Rows]:
         """The shard's header, and its features' keys."""
@@ -46,20 +46,3 @@ def count_shards(shards: Sequence[Rows]) -> Rows:
     keys, counts = np.unique(np.concatenate([rows.keys for rows in shards]), return_counts=True)
     some = counts < len(shards)
     return _by_key(keys[some], shards=counts[some].astype(np.uint32))
-
-
-class FeatureSteps(NamedTuple):
-    """What `count_shards` gives, as two columns, so that the rest of the rows need not stay in memory."""
-
-    keys: np.ndarray
-    counts: np.ndarray
-    shards: int  # S
-
-    def of(self, keys: np.ndarray) -> np.ndarray:
-        """The step of each key."""
-        at = np.searchsorted(self.keys, keys)
-        there = at < len(self.keys)
-        there[there] = self.keys[at[there]] == keys[there]
-        steps = np.ones(len(keys))
-        steps[there] = self.shards / self.counts[at[there]]
-        return steps

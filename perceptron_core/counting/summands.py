@@ -9,7 +9,7 @@ import numpy as np
 
 from perceptron_core.counting.sums import Shares
 from perceptron_core.errors import UserError
-from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.features.keys import FeatureKeys
 from perceptron_core.learners.one_pass import naive_bayes, rocchio
 from perceptron_core.weights.rows import Rows, drop_zeros, find_keys, from_matrix, select, to_matrix
 

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple, Optional, Protocol
 
 import numpy as np
 
-from perceptron_core.counting.rare import keep_only
-from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.features.filters import keep_only
+from perceptron_core.features.keys import FeatureKeys
 from perceptron_core.kernels import KeyTable
 from perceptron_core.shards.records import ShardReader
+from perceptron_core.structures.base import Structure
 from perceptron_core.weights.rows import Rows, from_entries
 
 MOST = 1 << 22  # entries that wait to be added up: some 64 MB
@@ -38,8 +39,10 @@ class Summand(Protocol):
 class ShardSums:
     """Adds up one shard's records as they come in."""
 
-    def __init__(self, reader: ShardReader, summand: Summand, kept: Optional[KeyTable] = None) -> None:
-        self.reader, self.summand, self.kept = reader, summand, kept
+    def __init__(
+        self, reader: ShardReader, structure: Structure, summand: Summand, kept: Optional[KeyTable] = None
+    ) -> None:
+        self.reader, self.structure, self.summand, self.kept = reader, structure, summand, kept
         self.labels = len(reader.label_numbers)
         self.instances = np.zeros(self.labels, np.int64)
         self.table = KeyTable()
@@ -49,7 +52,7 @@ class ShardSums:
         encoded = self.reader.take(kind, record)
         if encoded is None:
             return
-        features = self.reader.keys(encoded)
+        features = self.structure.keys(encoded, self.reader.tables(), self.reader.label_hashes)
         if self.kept is not None:
             features = keep_only(features, self.kept)
         self.instances += np.bincount(encoded.labels, minlength=self.labels)

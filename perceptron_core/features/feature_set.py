@@ -20,6 +20,7 @@ class Program(NamedTuple):
 
     seeds: np.ndarray  # uint64, a key before any value joins it
     part_starts: np.ndarray
+    part_anchors: np.ndarray  # which position of a site the part looks from
     part_columns: np.ndarray  # index into the feature set's columns
     part_attributes: np.ndarray  # index into that column's attributes
     part_offsets: np.ndarray
@@ -50,51 +51,46 @@ def extracted_key(feature: str) -> int:
     return extend_key(EXTRACTOR_SEED, hash_string(feature))
 
 
-def _is_input(part: Part) -> bool:
+def is_input(part: Part) -> bool:
+    """Whether a part's value is in the input; a label's is not."""
     return part.column != LABEL_COLUMN
+
+
+def without_labels(template: Template) -> Template:
+    """The template as far as the input decides its value; it keeps its text, by which it is hashed."""
+    return template._replace(parts=tuple(filter(is_input, template.parts)))
 
 
 class FeatureSet:
     """Templates over input columns, and perhaps a free-form extractor beside them.
 
-    If it is `pooled`, a text has the features of all its words together; `constants`, such as the bias, it has once,
-    also when it has no word. There a template needs all its words: no feature tells where a text ends.
+    It knows which attributes of which columns are needed, and makes programs of templates. Which templates are joined
+    with which labels is the structure's business.
     """
 
-    def __init__(
-        self,
-        templates: Sequence[Template],
-        columns: Sequence[str],
-        extractor: Optional[str] = None,
-        pooled: bool = False,
-    ) -> None:
+    def __init__(self, templates: Sequence[Template], columns: Sequence[str], extractor: Optional[str] = None) -> None:
         self.templates = list(templates)
         self.extractor = extractor
-        self.pooled = pooled
         used: dict[str, list[str]] = {}
         for template in templates:
-            for part in filter(_is_input, template.parts):
+            for part in filter(is_input, template.parts):
                 attributes = used.setdefault(part.column, [])
                 if part.attribute not in attributes:
                     attributes.append(part.attribute)
         self.columns = [column for column in columns if column in used]
         self.attributes = [used[column] for column in self.columns]
         self.column_numbers = [list(columns).index(column) for column in self.columns]
-        self.history_templates = [t for t in self.templates if not all(map(_is_input, t.parts))]
-        self.unigram_templates = [t for t in self.templates if not t.bigram and t not in self.history_templates]
-        self.bigram_templates = [t for t in self.templates if t.bigram]
-        at_words = [t for t in self.unigram_templates if t.parts or not pooled]
-        self.constants = np.array([template_seed(t) for t in self.unigram_templates if t not in at_words], np.uint64)
-        self.unigrams = self.program(at_words)
-        self.bigrams = self.program(self.bigram_templates)
-        self.history = self.program(self.history_templates)
+        self.widths = [len(names) for names in self.attributes]
 
     def constant_keys(self) -> list[int]:
         """The keys of the features that every token has, such as the bias."""
-        return [template_seed(template) for template in self.unigram_templates if not template.parts]
+        return [template_seed(t) for t in self.templates if not t.parts and not t.bigram]
 
-    def program(self, templates: Sequence[Template]) -> Program:
-        """Some of the templates, as the kernel takes them; where they have labels, these are one more column."""
+    def program(self, templates: Sequence[Template], anchors: Sequence[str] = ("",), beyond: bool = True) -> Program:
+        """Some of the templates, as the kernel takes them; where they have labels, these are one more column.
+
+        `anchors` names the positions of a site. With beyond=False a position outside of the sentence has no value, so
+        that no feature tells where a text ends."""
         parts = [(template.style, part) for template in templates for part in template.parts]
         sizes = [len(template.parts) for template in templates]
         farthest = max((abs(part.offset) for _, part in parts), default=0)
@@ -104,18 +100,19 @@ class FeatureSet:
             return np.array(values, np.int32)
 
         def boundary(sign: int) -> np.ndarray:
-            if self.pooled:
+            if not beyond:
                 return np.zeros((len(parts), farthest), np.uint64)
             hashes = [[hash_string(boundary_value(style, sign * d)) for d in distances] for style, _ in parts]
             return np.array(hashes, np.uint64).reshape(len(parts), farthest)
 
         columns, attributes = [*self.columns, LABEL_COLUMN], [*self.attributes, ["identity"]]
         numbers_of_columns = [columns.index(part.column) for _, part in parts]
-        if all(_is_input(part) for _, part in parts):
+        if all(is_input(part) for _, part in parts):
             attributes.pop()
         return Program(
             seeds=np.array([template_seed(template) for template in templates], np.uint64),
             part_starts=numbers([0, *np.cumsum(sizes).tolist()]),
+            part_anchors=numbers([list(anchors).index(part.anchor) for _, part in parts]),
             part_columns=numbers(numbers_of_columns),
             part_attributes=numbers(
                 [attributes[c].index(part.attribute) for c, (_, part) in zip(numbers_of_columns, parts)]

@@ -6,7 +6,8 @@ several ranges in one template run in parallel. This module parses templates and
 and back; it reads no sentences and hashes nothing. CRF++'s own files are parsed in `crfpp.py`.
 
 Where a template asks for more than the previous label (`label[-2]`, `label[-2] & label[-1]`), or for nothing else
-(`label[-1]`), labels are history: values like those of any column, in all templates (see history.py).
+(`label[-1]`), labels are parts like those of any column, in all templates. What they mean is decided by the search:
+token classification by a greedy one (structures/tokens), a second-order model by Viterbi or a beam (structures/sequence).
 
 Feature names are a template's literal text with the values filled in, `word[-1]=of & word[0]=the` or
 `U05:of/the`, and can be read back, whatever the values hold. For that a value is escaped:
@@ -21,7 +22,7 @@ Feature names are a template's literal text with the values filled in, `word[-1]
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.attributes import AttributeSet, did_you_mean
@@ -43,11 +44,19 @@ _PART = re.compile(
 
 
 class Part(NamedTuple):
-    """One value of a feature: an attribute of a column, `offset` tokens from the current one."""
+    """One value of a feature: an attribute of a column, `offset` tokens from an anchor.
+
+    A site, where templates apply, has one position per anchor. That of a sequence is a token, an anchor without a name.
+    """
 
     column: str
     attribute: str
     offset: int
+    anchor: str = ""
+
+    def record(self) -> list[Any]:
+        """As a task's record holds it: the anchor only where it has a name."""
+        return list(self if self.anchor else self[:3])
 
 
 class Template(NamedTuple):
@@ -63,12 +72,17 @@ class _Range(NamedTuple):
     column: str
     attribute: str
     offsets: range
+    anchor: str = ""
 
 
 def parse_templates(
-    texts: Sequence[str], columns: Sequence[str], attributes: AttributeSet, source: str
+    texts: Sequence[str], columns: Sequence[str], attributes: AttributeSet, source: str, anchors: Sequence[str] = ()
 ) -> list[Template]:
-    """Parse templates over the input columns (the first is the word), ranges expanded, in order."""
+    """Parse templates over the input columns (the first is the word), ranges expanded, in order.
+
+    Where the structure's sites have anchors with names, every part begins with one: `head.word[0] & child.pos[-1]`, or
+    `head.word` for the position itself."""
+    vocabulary = _Vocabulary(columns, attributes, anchors)
     for column in columns:
         if column == LABEL_COLUMN or not re.fullmatch(_NAME, column):
             raise InputError(
@@ -81,7 +95,7 @@ def parse_templates(
     history = any(map(_asks_for_history, texts))
     for text in texts:
         try:
-            expanded = list(_expand(text, columns, attributes, history))
+            expanded = list(_expand(text, vocabulary, history))
         except UserError as error:
             raise InputError(f"In the template `{text}`: {error}", source) from None
         for template in expanded:
@@ -106,12 +120,20 @@ def _asks_for_history(text: str) -> bool:
     return bool(labels) and (farther or len(labels) == len(matches) == 1)
 
 
-def _expand(text: str, columns: Sequence[str], attributes: AttributeSet, history: bool) -> Iterator[Template]:
+class _Vocabulary(NamedTuple):
+    """The names that a template may use."""
+
+    columns: Sequence[str]
+    attributes: AttributeSet
+    anchors: Sequence[str]
+
+
+def _expand(text: str, vocabulary: _Vocabulary, history: bool) -> Iterator[Template]:
     pieces = [piece.strip() for piece in text.split("&")]
     if pieces == ["bias"]:
         yield Template("bias", (), False, NAMES)
         return
-    ranges = [_parse_part(piece, columns, attributes) for piece in pieces]
+    ranges = [_parse_part(piece, vocabulary) for piece in pieces]
     labels = 0
     if not history:  # the previous label is no value but what the template is joined with
         labels = sum(part.column == LABEL_COLUMN for part in ranges)
@@ -125,15 +147,27 @@ def _expand(text: str, columns: Sequence[str], attributes: AttributeSet, history
         )
     for step in range(max(lengths, default=1)):
         # A part without a range has one offset, which stays the same at every step.
-        parts = tuple(Part(part.column, part.attribute, part.offsets[step % len(part.offsets)]) for part in ranges)
+        parts = tuple(
+            Part(part.column, part.attribute, part.offsets[step % len(part.offsets)], part.anchor) for part in ranges
+        )
         if len(set(parts)) < len(parts):
             raise UserError("A part is there twice; once is enough.")
-        names = [_LABEL] * labels + [_part_text(part, columns) for part in parts]
+        names = [_LABEL] * labels + [_part_text(part, vocabulary.columns) for part in parts]
         yield Template(" & ".join(names), parts, labels == 1, NAMES)
 
 
-def _parse_part(piece: str, columns: Sequence[str], attributes: AttributeSet) -> _Range:
-    """The part's column, attribute and offsets."""
+def _parse_part(piece: str, vocabulary: _Vocabulary) -> _Range:
+    """The part's column, attribute, offsets and anchor."""
+    anchor = ""
+    if vocabulary.anchors:
+        anchor, dot, rest = piece.partition(".")
+        if not dot or anchor not in vocabulary.anchors:
+            hint = did_you_mean(anchor, vocabulary.anchors) if dot else ""
+            raise UserError(
+                f"`{piece}` does not say where to look.{hint} Begin it with one of "
+                f"{', '.join(f'`{name}.`' for name in vocabulary.anchors)}."
+            )
+        piece = rest if rest.endswith("]") else f"{rest}[0]"
     match = _PART.fullmatch(piece)
     if match is None:
         raise UserError(
@@ -149,8 +183,8 @@ def _parse_part(piece: str, columns: Sequence[str], attributes: AttributeSet) ->
         if last >= 0:
             raise UserError(f"Of the labels only those before can be used: `{_LABEL}`, `label[-2]`.")
         return _Range(LABEL_COLUMN, "identity", range(first, last + 1))
-    column, attribute = _resolve(name, argument, columns, attributes)
-    return _Range(column, attribute, range(first, last + 1))
+    column, attribute = _resolve(name, argument, vocabulary.columns, vocabulary.attributes)
+    return _Range(column, attribute, range(first, last + 1), anchor)
 
 
 def _resolve(name: str, argument: Optional[str], columns: Sequence[str], attributes: AttributeSet) -> tuple[str, str]:
@@ -183,6 +217,8 @@ def _find_column(name: str, columns: Sequence[str]) -> Optional[str]:
 
 
 def _part_text(part: Part, columns: Sequence[str]) -> str:
+    if part.anchor:
+        return f"{part.anchor}.{_part_text(part._replace(anchor=''), columns)}"
     if part.attribute == "identity":
         return f"{part.column}[{part.offset}]"
     if part.column == columns[0] and part.attribute not in columns:

@@ -12,10 +12,11 @@ import numpy as np
 
 from perceptron_core.arrays import GrowingArray, ragged_range
 from perceptron_core.corpus import Sentence
-from perceptron_core.features.encoding import Encoded, Encoder, Numbering, TypeTable
-from perceptron_core.kernels import ALL_ONE
+from perceptron_core.features.encoded import Encoded, joined, nothing
+from perceptron_core.features.encoding import Encoder, Layout, Numbering, TypeTable, TypeTables
+from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.shards.dealing import deal
-from perceptron_core.shards.records import ShardContent, reorder
+from perceptron_core.shards.records import ShardContent
 
 CHUNK_WORDS = 1 << 18  # that are in memory as strings at a time
 
@@ -39,24 +40,16 @@ class PieceEncoder:
         types = [list(table.types) for table in self.tables]
         for shard in np.unique(shard_of).tolist():
             mine = np.flatnonzero(shard_of == shard)
-            part = reorder(encoded, mine)
+            part = encoded.reordered(mine)
             columns = [*part.ids, *([part.extra_ids] if self.encoder.extractor else [])]
-            yield (
-                shard,
-                {
-                    **order,
-                    "places": places[mine],
-                    "lengths": part.lengths,
-                    "ids": part.ids,
-                    "labels": part.labels,
-                    "label_names": list(self.encoder.labels),
-                    "extra_sizes": part.extra_sizes,
-                    "extra_ids": part.extra_ids,
-                    "word_sizes": part.word_sizes,
-                    "values": part.values,
-                    "new": [self._new_types(shard, c, ids, rows[c], types[c]) for c, ids in enumerate(columns)],
-                },
-            )
+            record = {
+                **order,
+                "places": places[mine],
+                **part.record(),
+                "label_names": list(self.encoder.labels),
+                "new": [self._new_types(shard, c, ids, rows[c], types[c]) for c, ids in enumerate(columns)],
+            }
+            yield shard, record
 
     def _new_types(
         self, shard: int, column: int, ids: np.ndarray, rows: np.ndarray, types: Sequence[str]
@@ -92,10 +85,11 @@ class Column(NamedTuple):
 class ShardBuilder:
     """Takes the records of `PieceEncoder` for one shard, sorted by `corpus_order`, and finishes the shard."""
 
-    def __init__(self, columns: int, extractor: bool) -> None:
-        self.columns = [Column(Numbering(), GrowingArray(np.uint64)) for _ in range(columns + extractor)]
+    def __init__(self, features: FeatureSet, layout: Layout) -> None:
+        self.extractor, self.layout = features.extractor is not None, layout
+        columns = len(features.columns) + self.extractor
+        self.columns = [Column(Numbering(), GrowingArray(np.uint64)) for _ in range(columns)]
         self.labels = Numbering()
-        self.extractor = extractor
         self.piece = (-1, -1)
         self.maps: list[np.ndarray] = []
         self.parts: list[Encoded] = []
@@ -108,16 +102,12 @@ class ShardBuilder:
         for c, (column, new) in enumerate(zip(self.columns, record["new"])):
             self.maps[c] = self._learn(column, self.maps[c], new)
         label_map = np.array([self.labels[name] for name in record["label_names"]], np.int32)
-        extra = self.maps[-1][record["extra_ids"]] if self.extractor else record["extra_ids"]
+        part = Encoded.from_record(record, self.layout.targets)
         self.parts.append(
-            Encoded(
-                record["lengths"],
-                [self.maps[c][ids] for c, ids in enumerate(record["ids"])],
-                label_map[record["labels"]],
-                record["extra_sizes"],
-                extra,
-                record["word_sizes"],
-                record["values"],
+            part._replace(
+                ids=[self.maps[c][ids] for c, ids in enumerate(part.ids)],
+                targets={**part.targets, **{name: label_map[part.targets[name]] for name in self.layout.labels}},
+                extra_ids=self.maps[-1][part.extra_ids] if self.extractor else part.extra_ids,
             )
         )
         self.places.append(record["places"])
@@ -140,21 +130,9 @@ class ShardBuilder:
     def finish(self) -> ShardContent:
         """The shard."""
         if not self.parts:
-            nothing = np.zeros(0, np.int32)
-            columns = len(self.columns) - self.extractor
-            encoded = Encoded(nothing, [nothing] * columns, nothing, nothing, nothing)
-            none = np.zeros(0, np.uint64)
-            return ShardContent(encoded, [none] * columns, none, [])
-        joined = Encoded(
-            np.concatenate([part.lengths for part in self.parts]),
-            [np.concatenate(ids) for ids in zip(*(part.ids for part in self.parts))],
-            np.concatenate([part.labels for part in self.parts]),
-            np.concatenate([part.extra_sizes for part in self.parts]),
-            np.concatenate([part.extra_ids for part in self.parts]),
-            np.concatenate([part.word_sizes for part in self.parts]),
-            _joined_values(self.parts),
-        )
-        shuffled = reorder(joined, np.argsort(np.concatenate(self.places), kind="stable"))
+            none, columns = np.zeros(0, np.uint64), len(self.columns) - self.extractor
+            return ShardContent(nothing(columns, self.layout.targets), TypeTables([none] * columns, none), [])
+        shuffled = joined(self.parts).reordered(np.argsort(np.concatenate(self.places), kind="stable"))
         sequences = [*shuffled.ids, *([shuffled.extra_ids] if self.extractor else [])]
         ids, tables, types = [], [], []
         for column, sequence in zip(self.columns, sequences):
@@ -169,17 +147,14 @@ class ShardBuilder:
         extra_table = tables.pop() if self.extractor else np.zeros(0, np.uint64)
         names = sorted(self.labels)
         label_map = np.array([names.index(name) for name in self.labels], np.int32)
-        used_labels = np.unique(label_map[shuffled.labels])
-        labels = np.searchsorted(used_labels, label_map[shuffled.labels]).astype(np.int32)
-        encoded = shuffled._replace(ids=ids, labels=labels, extra_ids=extra_ids)
-        return ShardContent(encoded, tables, extra_table, [names[i] for i in used_labels.tolist()], types)
-
-
-def _joined_values(parts: Sequence[Encoded]) -> np.ndarray:
-    """The values of all words, or nothing if all are 1."""
-    if not any(len(part.values) for part in parts):
-        return ALL_ONE
-    return np.concatenate([part.values if len(part.values) else np.ones(part.words().sum(), "f4") for part in parts])
+        sorted_labels = {name: label_map[shuffled.targets[name]] for name in self.layout.labels}
+        used_labels = np.unique(np.concatenate(list(sorted_labels.values())))
+        targets = {**shuffled.targets}
+        for name, labels in sorted_labels.items():
+            targets[name] = np.searchsorted(used_labels, labels).astype(np.int32)
+        encoded = shuffled._replace(ids=ids, targets=targets, extra_ids=extra_ids)
+        found = [names[i] for i in used_labels.tolist()]
+        return ShardContent(encoded, TypeTables(tables, extra_table), found, types)
 
 
 def first_occurrence_order(sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

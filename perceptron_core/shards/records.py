@@ -14,11 +14,12 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from perceptron_core.arrays import GrowingArray, ragged_range, smallest
+from perceptron_core.arrays import GrowingArray
 from perceptron_core.errors import UserError
-from perceptron_core.features.encoding import Encoded, FeatureKeys, compose, unless_all_one
+from perceptron_core.features.encoded import Encoded
+from perceptron_core.features.encoding import Layout, TypeTables
 from perceptron_core.features.feature_set import FeatureSet
-from perceptron_core.kernels import ALL_ONE, hash_strings
+from perceptron_core.kernels import hash_strings
 from perceptron_core.wire import DamagedRecord
 
 VERSION = 2
@@ -31,8 +32,7 @@ class ShardContent(NamedTuple):
     """A whole shard, its sentences in their order, its types numbered in the order of their first occurrence."""
 
     encoded: Encoded
-    tables: Sequence[np.ndarray]  # per column: attribute hashes, flat
-    extra_table: np.ndarray
+    tables: TypeTables
     label_names: Sequence[str]
     types: Sequence[Sequence[str]] = ()  # per column, the extractor's features last: what is hashed in the tables
 
@@ -40,49 +40,47 @@ class ShardContent(NamedTuple):
 def write_shard(content: ShardContent, widths: Sequence[int], identity: dict[str, Any]) -> Iterator[Record]:
     """The shard's records in order."""
     encoded = content.encoded
-    counts = {"sentences": len(encoded.lengths), "tokens": len(encoded.labels)}
+    counts = {"sentences": len(encoded.lengths), "tokens": encoded.tokens()}
     yield "header", {**identity, **counts, "version": VERSION, "labels": list(content.label_names)}
-    tables, all_widths = [*content.tables, content.extra_table], [*widths, 1]
+    tables, all_widths = [*content.tables.columns, content.tables.extra], [*widths, 1]
     types = [*content.types, *([()] * (len(tables) - len(content.types)))]
     sent = [0] * len(tables)
-    ends, word_ends = np.cumsum(encoded.lengths), np.cumsum(encoded.words())
-    extra_ends = np.append(0, np.cumsum(encoded.extra_sizes))
-    first = token = word = blocks = 0
-    while first < len(ends):
-        last = max(first + 1, int(np.searchsorted(word_ends, word + BLOCK_TOKENS, side="right")))
-        span, words = slice(token, int(ends[last - 1])), slice(word, int(word_ends[last - 1]))
-        record: dict[str, Any] = {
-            "lengths": smallest(encoded.lengths[first:last]),
-            "labels": smallest(encoded.labels[span]),
-        }
-        extras = encoded.extra_ids[:0]
-        if len(encoded.extra_sizes):
-            extras = encoded.extra_ids[extra_ends[span.start] : extra_ends[span.stop]]
-            record["extra_sizes"] = smallest(encoded.extra_sizes[span])
-        if len(encoded.word_sizes):
-            record["word_sizes"] = smallest(encoded.word_sizes[span])
-        values = unless_all_one(encoded.values[words])
-        if len(values):
-            record["values"] = values
-        columns = [*(ids[words] for ids in encoded.ids), extras]
-        record["ids"] = [smallest(ids) for ids in columns]
+    blocks = 0
+    for first, last in _spans(encoded):
+        block = encoded.between(first, last)
+        record = block.record()
+        columns = [*block.ids, block.extra_ids]
         known = [max(had, int(ids.max()) + 1 if len(ids) else 0) for had, ids in zip(sent, columns)]
         record["new"] = [t[a * w : b * w] for t, w, a, b in zip(tables, all_widths, sent, known)]
         record["types"] = [list(texts[a:b]) for texts, a, b in zip(types, sent, known)]
         yield "block", record
-        sent, first, token, word, blocks = known, last, span.stop, words.stop, blocks + 1
+        sent, blocks = known, blocks + 1
     yield "trailer", {"blocks": blocks, **counts}
 
 
-class ShardReader:
-    """Takes a shard's records one by one and gives back each block's sentences, as numbers and as feature keys."""
+def _spans(encoded: Encoded) -> Iterator[tuple[int, int]]:
+    """Which sentences make a block: as many as have BLOCK_TOKENS words, and at least one."""
+    sentences = len(encoded.lengths)
+    words = encoded.words()
+    if len(words) != sentences:  # of texts, one each, but for the sentence without a text that ends a file
+        words = np.zeros(sentences, np.int64)
+        words[encoded.lengths > 0] = encoded.word_sizes
+    ends, first, begin = np.cumsum(words), 0, 0
+    while first < sentences:
+        last = max(first + 1, int(np.searchsorted(ends, begin + BLOCK_TOKENS, side="right")))
+        yield first, last
+        first, begin = last, int(ends[last - 1])
 
-    def __init__(self, features: FeatureSet, fingerprint: str, labels: Sequence[str]) -> None:
-        self.features, self.fingerprint = features, fingerprint
+
+class ShardReader:
+    """Takes a shard's records one by one and gives back each block's sentences, as numbers."""
+
+    def __init__(self, features: FeatureSet, layout: Layout, fingerprint: str, labels: Sequence[str]) -> None:
+        self.features, self.layout, self.fingerprint = features, layout, fingerprint
         self.label_numbers = {label: number for number, label in enumerate(labels)}
         self.header: Optional[dict[str, Any]] = None
-        self.label_table = hash_strings(list(labels))
-        self.tables = [GrowingArray(np.uint64) for _ in (*features.columns, "extractor")]
+        self.label_hashes = hash_strings(list(labels))
+        self._tables = [GrowingArray(np.uint64) for _ in (*features.columns, "extractor")]
         self.blocks = self.sentences = self.tokens = 0
         self.complete = False
 
@@ -121,37 +119,27 @@ class ShardReader:
         self.label_map = np.array([self.label_numbers[label] for label in record["labels"]], np.int32)
 
     def _take_block(self, record: dict[str, Any]) -> Encoded:
-        for table, new in zip(self.tables, record["new"]):
+        for table, new in zip(self._tables, record["new"]):
             table.extend(new)
-
-        def numbers(values: Any) -> np.ndarray:
-            return np.asarray(values).astype(np.int32)
-
-        *ids, extra_ids = (numbers(ids) for ids in record["ids"])
-        self._check_types([*ids, extra_ids])
-        encoded = Encoded(
-            numbers(record["lengths"]),
-            ids,
-            self.label_map[record["labels"]],
-            numbers(record.get("extra_sizes", ())),
-            extra_ids,
-            numbers(record.get("word_sizes", ())),
-            np.asarray(record.get("values", ALL_ONE), np.float32),
-        )
+        encoded = Encoded.from_record(record, self.layout.targets)
+        self._check_types([*encoded.ids, encoded.extra_ids])
+        targets = {**encoded.targets, **{name: self.label_map[encoded.targets[name]] for name in self.layout.labels}}
+        encoded = encoded._replace(targets=targets)
         self.blocks += 1
         self.sentences += len(encoded.lengths)
-        self.tokens += len(encoded.labels)
+        self.tokens += encoded.tokens()
         return encoded
 
     def _check_types(self, columns: Sequence[np.ndarray]) -> None:
         """The kernel trusts the numbers of types, and the trailer, which counts the blocks, comes too late for it."""
-        for ids, table, width in zip(columns, self.tables, (*self.features.unigrams.widths.tolist(), 1)):
+        for ids, table, width in zip(columns, self._tables, (*self.features.widths, 1)):
             if len(ids) and int(ids.max()) >= len(table) // width:
                 raise DamagedRecord("a block of a shard is missing before this one; prepare the corpus again")
 
-    def keys(self, encoded: Encoded) -> FeatureKeys:
-        *tables, extra_table = (table.view() for table in self.tables)
-        return compose(self.features, encoded, tables, extra_table, self.label_table)
+    def tables(self) -> TypeTables:
+        """The attribute hashes of the types in all blocks so far."""
+        *columns, extra = (table.view() for table in self._tables)
+        return TypeTables(columns, extra)
 
     def finish(self) -> dict[str, Any]:
         """The header, once everything was read; refuses a shard that was cut."""
@@ -160,22 +148,3 @@ class ShardReader:
                 "a shard ends before its trailer, so it was cut (or split between tasks); prepare the corpus again"
             )
         return self.header
-
-
-def reorder(encoded: Encoded, order: np.ndarray) -> Encoded:
-    """The same sentences in another order."""
-    lengths = encoded.lengths[order]
-    token_starts = np.cumsum(encoded.lengths) - encoded.lengths
-    tokens = ragged_range(token_starts[order], lengths)
-    words, word_sizes = tokens, encoded.word_sizes
-    if len(word_sizes):
-        words = ragged_range((np.cumsum(word_sizes) - word_sizes)[tokens], word_sizes[tokens])
-        word_sizes = word_sizes[tokens]
-    values = encoded.values[words] if len(encoded.values) else ALL_ONE
-    extra_sizes, extra_ids = encoded.extra_sizes, encoded.extra_ids
-    if len(extra_sizes):
-        extra_starts = np.cumsum(extra_sizes) - extra_sizes
-        extra_ids = extra_ids[ragged_range(extra_starts[tokens], extra_sizes[tokens])]
-        extra_sizes = extra_sizes[tokens]
-    ids = [column[words] for column in encoded.ids]
-    return Encoded(lengths, ids, encoded.labels[tokens], extra_sizes, extra_ids, word_sizes, values)

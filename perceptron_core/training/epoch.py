@@ -19,16 +19,10 @@ process will run it (`Resident`).
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
-import numpy as np
-
-from perceptron_core.counting.rare import keep_only
-from perceptron_core.counting.shard_counts import FeatureSteps
-from perceptron_core.features.encoding import Encoded
+from perceptron_core.features.filters import StepSizes
 from perceptron_core.kernels import KeyTable
 from perceptron_core.settings import Settings
-from perceptron_core.shards.records import ShardReader
-from perceptron_core.structures.sequence.model import FeatureBlock, FeatureNumbers, SequenceModel
-from perceptron_core.structures.tokens import history
+from perceptron_core.structures.base import Block, Counted, Engine
 from perceptron_core.task import Task
 from perceptron_core.training.rounds import WHOLE, RoundPart
 from perceptron_core.weights.rows import Rows
@@ -37,27 +31,39 @@ from perceptron_core.weights.rows import Rows
 class EpochStats(NamedTuple):
     """Counted over all local passes."""
 
-    examples: int = 0  # sentences trained on
+    examples: int = 0  # sentences (or tokens, or instances) trained on
     errors: int = 0  # of these, decoded wrongly
-    updates: int = 0  # how often the weights were moved: once a wrong sentence, or once a minibatch
+    updates: int = 0  # how often the weights were moved: once per wrong sentence, or once per minibatch
     tokens: int = 0
     wrong_tokens: int = 0
 
-    def plus(self, *counts: int) -> "EpochStats":
-        return EpochStats(*(a + b for a, b in zip(self, counts)))
+    def plus(self, block: Block, counted: Counted) -> "EpochStats":
+        more = block.examples(), counted.errors, counted.updates, block.tokens(), counted.wrong_tokens
+        return EpochStats(*(a + b for a, b in zip(self, more)))
 
 
 class Resident(NamedTuple):
     """A shard as this process decoded it: what the next epoch need not unzip, compose and number again."""
 
     header: dict[str, Any]
-    numbers: FeatureNumbers
-    blocks: list[FeatureBlock]
+    memory: Any  # of the structure: the numbers of its features
+    blocks: list[Block]
 
     def size(self) -> int:
-        """Bytes, roughly: the arrays, and the table of keys."""
-        arrays = sum(array.nbytes for block in self.blocks for array in block)
-        return arrays + 40 * (len(self.numbers.emissions) + len(self.numbers.pairs))
+        """Bytes, roughly."""
+        return sum(block.size() for block in self.blocks) + self.memory.size()
+
+
+class EpochPlan(NamedTuple):
+    """What a pass over a shard is to do; the same for all shards of an epoch."""
+
+    task: Task
+    labels: Sequence[str]
+    settings: Settings
+    part: RoundPart = WHOLE  # of every shard
+    kept: Optional[KeyTable] = None  # the features that are not too rare; None: all
+    step_sizes: Optional[StepSizes] = None  # of scaled mixing
+    threads: int = 1
 
 
 class ShardEpoch:
@@ -65,27 +71,19 @@ class ShardEpoch:
 
     def __init__(
         self,
-        task: Task,
-        labels: Sequence[str],
-        settings: Settings,
+        plan: EpochPlan,
         weights: Rows,
         keep: bool = False,
         progress: Callable[[int], None] = lambda sentences: None,
-        kept: Optional[KeyTable] = None,
-        threads: int = 1,
-        steps: Optional[FeatureSteps] = None,
-        part: RoundPart = WHOLE,
     ) -> None:
-        self.task, self.labels, self.settings, self.weights = task, labels, settings, weights
-        self.kept = kept  # the features that are not too rare; None: all
-        self.progress, self.threads = progress, threads
-        self.keep = keep or settings.local_epochs > 1
-        self.reader = ShardReader(task.features, task.fingerprint, labels)
-        self.steps, self.part = steps, part
-        self.passed = 0  # sentences of this pass, of the part or not
-        self.numbers = FeatureNumbers()
-        self.model: Optional[SequenceModel] = None  # made when the features' numbers are known to be new or resident
-        self.blocks: list[FeatureBlock] = []
+        self.plan, self.weights, self.progress = plan, weights, progress
+        self.keep = keep or plan.settings.local_epochs > 1
+        self.structure = plan.task.structure(plan.settings.decoder)
+        self.reader = plan.task.shard_reader(plan.labels)
+        self.memory = self.structure.memory(plan.kept, plan.step_sizes)
+        self.passed = 0  # examples of this pass, of the part or not
+        self._engine: Optional[Engine] = None  # made when it is known whether the memory is new or a resident's
+        self.blocks: list[Block] = []
         self.stats = EpochStats()
 
     def take(self, kind: str, record: dict[str, Any]) -> None:
@@ -93,69 +91,58 @@ class ShardEpoch:
         encoded = self.reader.take(kind, record)
         if encoded is None:
             return
-        lengths = history.instances(self.reader.features, encoded.lengths)
-        if self.keep or self._of_part(len(lengths)):
-            self._train(self._number(encoded, lengths))
+        examples = encoded.tokens() if self.structure.unit == "tokens" else len(encoded.lengths)
+        if self.keep or self._of_part(examples):
+            self._train(self.engine().take(encoded, self.reader.tables()))
         else:
-            self.passed += len(lengths)
+            self.passed += examples
 
     def take_resident(self, shard: Resident) -> None:
         """Train on a shard that is in memory."""
         self.reader.header, self.reader.complete = shard.header, True
-        self.numbers = shard.numbers
+        self.memory = shard.memory
         for block in shard.blocks:
             self._train(block)
 
     def _of_part(self, size: int) -> range:
-        """Which of the next block's sentences are in the part of the shard that is trained on."""
+        """Which of the next block's examples are in the part of the shard that is trained on."""
         assert self.reader.header is not None, "a shard's blocks follow its header"
-        total = self.reader.header["tokens" if self.task.features.history_templates else "sentences"]
-        first, last = (min(max(0, end - self.passed), size) for end in self.part.span(total))
+        total = self.reader.header[self.structure.unit]
+        first, last = (min(max(0, end - self.passed), size) for end in self.plan.part.span(total))
         return range(first, last)
 
-    def _number(self, encoded: Encoded, lengths: np.ndarray) -> FeatureBlock:
-        features = self.reader.keys(encoded)
-        if self.kept is not None:
-            features = keep_only(features, self.kept)
-        block = self.numbers.number(lengths, encoded.labels, features)
-        if self.steps is not None:
-            self.numbers.look_up_steps(self.steps)
-        return block
+    def engine(self) -> Engine:
+        if self._engine is None:
+            plan = self.plan
+            self._engine = self.structure.engine(plan.labels, plan.settings, self.weights, self.memory, plan.threads)
+        return self._engine
 
-    def _the_model(self) -> SequenceModel:
-        if self.model is None:
-            allowed = self.task.allowed_transitions(self.labels)
-            self.model = SequenceModel(self.labels, self.settings, self.weights, self.numbers, allowed, self.threads)
-        return self.model
-
-    def _train(self, block: FeatureBlock) -> None:
-        """On those of its sentences that are in the part; the block is kept as it is."""
-        wanted = self._of_part(len(block.lengths))
-        self.passed += len(block.lengths)
+    def _train(self, block: Block) -> None:
+        """On those of its examples that are in the part; the block is kept as it is."""
+        wanted = self._of_part(block.examples())
+        self.passed += block.examples()
         if wanted:
             part = block.between(wanted.start, wanted.stop)
-            errors, updates, wrong = self._the_model().train(part)
-            self.stats = self.stats.plus(len(wanted), errors, updates, len(part.gold), wrong)
+            self.stats = self.stats.plus(part, self.engine().train(part))
             self.progress(len(wanted))
         if self.keep:
             self.blocks.append(block)
 
     def _end_pass(self) -> None:
         self.passed = 0
-        self.stats = self.stats._replace(updates=self.stats.updates + self._the_model().end_of_pass())
+        self.stats = self.stats._replace(updates=self.stats.updates + self.engine().end_of_pass())
 
     def finish(self) -> tuple[dict[str, Any], Rows]:
         """The shard's header, and all that took part in an update: "weight" and "lag"."""
         header = self.reader.finish()
         first_pass = list(self.blocks)
         self._end_pass()
-        for _ in range(1, self.settings.local_epochs):
+        for _ in range(1, self.plan.settings.local_epochs):
             for block in first_pass:
                 self._train(block)
             self._end_pass()
         self.blocks = first_pass
-        return header, self._the_model().touched()
+        return header, self.engine().touched()
 
     def resident(self) -> Resident:
-        header = self.reader.finish()
-        return Resident(header, self.numbers, self.blocks)
+        return Resident(self.reader.finish(), self.memory, self.blocks)

@@ -10,7 +10,6 @@ Every shard starts an epoch from the same mixed weights w and ends at w + δ_i. 
     examples   n_i, its sentences       Σ_i n_i: shards of unequal size count by what they saw
     touched    1                        the shards in which this weight took part in an update
     row        1                        the shards in which any label's weight of this feature did
-    mid        1                        the geometric mean of touched's and row's
     scaled     1                        S; but the local steps of a feature that c_f shards have are S/c_f as long
 
 What a divisor assumes: *uniform* that all S shards had something to say about every weight, so that the silence of
@@ -33,8 +32,8 @@ s_f² = S/c_f. So Theorem 3 holds with the rescaled γ' and R'. A unit vector u 
 longer and has the same margins, so γ' ≥ γ; but R'² may be as much as S R², and the bound S times weaker than that of
 *uniform*. A learner whose steps depend on ‖Δ‖ is not the same on rescaled features: `check_mixing` refuses it.
 
-How a divisor fares with many shards is decided in the first epoch, in which *row*, *touched* and *mid* are therefore
-mixed several times: rounds.py. *row* is the default, because with that it loses nothing against serial training, in its
+How a divisor fares with many shards is decided in the first epoch, in which *row* and *touched* are therefore mixed
+several times: rounds.py. *row* is the default, because with that it loses nothing against serial training, in its
 average or in its last weights, on any number of shards that was tried; the last weights of *touched* oscillate where
 there are many.
 
@@ -109,10 +108,6 @@ def _by_row(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -
     return Division([1] * len(steps), rows)
 
 
-def _between(steps: Sequence[ShardStep], weights: np.ndarray, rows: np.ndarray) -> Division:
-    return Division([1] * len(steps), np.sqrt(weights * rows))
-
-
 # strategy → (steps, in how many shards each weight took part, in how many its row did) → shares
 MIXINGS: dict[str, Callable[[Sequence[ShardStep], np.ndarray, np.ndarray], Division]] = {
     "uniform": _by_shard(lambda step: 1),
@@ -120,7 +115,6 @@ MIXINGS: dict[str, Callable[[Sequence[ShardStep], np.ndarray, np.ndarray], Divis
     "examples": _by_shard(lambda step: step.examples),
     "touched": _by_weight,
     "row": _by_row,
-    "mid": _between,
     "scaled": _by_shard(lambda step: 1),
 }
 

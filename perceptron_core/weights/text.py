@@ -1,4 +1,4 @@
-r"""Weights as text, for exchange with any other system: one weight a line, `feature TAB label TAB weight`.
+r"""Weights as text, for exchange with any other system: one weight per line, `feature TAB label TAB weight`.
 
     word[-1]=of & word[0]=the      B-NP   1.5     a feature by its name (see features/templates.py)
     label[-1]=B-NP                 I-NP   2.25    a transition: from B-NP to I-NP
@@ -13,73 +13,54 @@ return `\r`. Blank lines and lines that begin with `#` and a space are skipped w
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple, Optional
+from typing import Callable, NamedTuple, Optional, Protocol
 
 import numpy as np
 
 from perceptron_core.errors import InputError, UserError
-from perceptron_core.features.feature_set import extracted_key, template_key
-from perceptron_core.features.templates import parse_feature_name
-from perceptron_core.hashing import extend_key, hash_string
-from perceptron_core.task import Task
 from perceptron_core.weights.rows import Rows, from_entries
 
+START, STOP, EXTRACTED = "<start>", "<stop>", "extracted="
+_BEFORE = "label[-1]="
 _ESCAPES = {"\\": "\\\\", "&": "\\&", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _UNESCAPES = {escaped: plain for plain, escaped in _ESCAPES.items()}
-_BIGRAM_PREFIX = "label[-1] & "
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
     return re.sub(r"[\\&\t\n\r]", lambda match: _ESCAPES[match[0]], text)
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
     return re.sub(r"\\.", lambda match: _UNESCAPES.get(match[0], match[0]), text)
 
 
-def transition_name(before: str) -> str:
-    return f"label[-1]={_escape(before)}"
+def before_name(label: str, feature: Optional[str] = None) -> str:
+    """The name of a transition, or of a feature joined with the label before."""
+    name = _BEFORE + escape(label)
+    if feature is None:
+        return name
+    joined = _BEFORE[:-1] + " & "
+    return f"{name} & {feature[len(joined) :] if feature.startswith(joined) else feature}"
 
 
-def start_name() -> str:
-    return "<start>"
-
-
-def stop_name() -> str:
-    return "<stop>"
-
-
-def pair_name(before: str, feature: str) -> str:
-    """A label-bigram feature's name, joined with the previous label."""
-    rest = feature[len(_BIGRAM_PREFIX) :] if feature.startswith(_BIGRAM_PREFIX) else feature
-    return f"label[-1]={_escape(before)} & {rest}"
+def before(name: str) -> tuple[Optional[str], Optional[str]]:
+    """The inverse: the label before, if the name has one, and the feature that it is joined with, if there is one."""
+    if not name.startswith(_BEFORE):
+        return None, None
+    label, joined, feature = name[len(_BEFORE) :].partition(" & ")
+    return unescape(label), feature if joined else None
 
 
 def extracted_name(feature: str) -> str:
-    return f"extracted={_escape(feature)}"
+    return EXTRACTED + escape(feature)
 
 
-def name_key(name: str, label: str, task: Task) -> int:
-    """The key of a feature, from its name; a transition's key also has its label in it."""
-    if name == start_name():
-        return extend_key(hash_string("start"), hash_string(label))
-    if name == stop_name():
-        return extend_key(hash_string("stop"), hash_string(label))
-    if name.startswith("extracted=") and task.features.extractor:
-        return extracted_key(_unescape(name[len("extracted=") :]))
-    history = task.features.history_templates  # then there are no transitions
-    if history or not name.startswith("label[-1]="):
-        template, values = parse_feature_name(name, [*task.features.unigram_templates, *history])
-        return template_key(template, values)
-    before, joined, feature = name[len("label[-1]=") :].partition(" & ")
-    before_hash = hash_string(_unescape(before))
-    if not joined:
-        return extend_key(extend_key(hash_string("transition"), before_hash), hash_string(label))
-    bigrams = task.features.bigram_templates
-    plain = _BIGRAM_PREFIX + feature
-    readable = plain if any(t.text.startswith(_BIGRAM_PREFIX) for t in bigrams) else feature
-    template, values = parse_feature_name(readable, bigrams)
-    return extend_key(template_key(template, values), before_hash)
+class Naming(Protocol):
+    """What reading names needs to know: a structure."""
+
+    def key_of(self, name: str, label: str) -> int: ...
+
+    def labels_in(self, name: str) -> set[str]: ...
 
 
 class TextWeights(NamedTuple):
@@ -97,11 +78,14 @@ def format_weights(rows: Rows, column: str, labels: list[str], names: Mapping[in
             yield f"{names[key]}\t{labels[label]}\t{value!s}\n"
     used = set(rows.labels[values != 0].tolist())
     for number in sorted(set(range(len(labels))) - used):
-        yield f"{start_name()}\t{labels[number]}\t0.0\n"
+        yield f"{START}\t{labels[number]}\t0.0\n"
 
 
-def parse_weights(lines: Iterable[str], source: str, task: Task) -> TextWeights:
-    """Read weights by name; refuses a doubled or unreadable line with its number."""
+def parse_weights(
+    lines: Iterable[str], source: str, naming: Naming, in_order: Callable[[list[str]], list[str]]
+) -> TextWeights:
+    """Read weights by name; refuses a doubled or unreadable line with its number. `in_order` puts the labels in the
+    task's order."""
     entries: dict[tuple[int, str], np.float32] = {}
     names: dict[int, str] = {}
     for number, line in enumerate(lines, start=1):
@@ -114,9 +98,9 @@ def parse_weights(lines: Iterable[str], source: str, task: Task) -> TextWeights:
         name, label, text = fields
         weight = _parse_weight(text)
         if weight is None:
-            raise InputError(f"{text!r} is no weight; write a finite number", source, number)
+            raise InputError(f"{text!r} is not a weight; write a finite number", source, number)
         try:
-            key = name_key(name, label, task)
+            key = naming.key_of(name, label)
         except UserError as error:
             raise InputError(str(error), source, number) from error
         if (key, label) in entries:
@@ -126,9 +110,8 @@ def parse_weights(lines: Iterable[str], source: str, task: Task) -> TextWeights:
     if not entries:
         raise InputError("holds no weight", source)
     found = {label for _, label in entries}
-    if not task.features.history_templates:
-        found |= previous_labels(names.values())
-    labels = task.labels(sorted(found))
+    found.update(label for name in names.values() for label in naming.labels_in(name))
+    labels = in_order(sorted(found))
     numbers = {label: number for number, label in enumerate(labels)}
     rows = from_entries(
         np.array([key for key, _ in entries], np.uint64),
@@ -136,12 +119,6 @@ def parse_weights(lines: Iterable[str], source: str, task: Task) -> TextWeights:
         weight=np.array(list(entries.values()), np.float32),
     )
     return TextWeights(labels, rows, names)
-
-
-def previous_labels(names: Iterable[str]) -> set[str]:
-    """The labels that only occur as a previous one."""
-    before = (name[len("label[-1]=") :].partition(" & ")[0] for name in names if name.startswith("label[-1]="))
-    return {_unescape(text) for text in before}
 
 
 def _parse_weight(text: str) -> Optional[np.float32]:

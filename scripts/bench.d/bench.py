@@ -15,7 +15,7 @@ from problems import Failed, Missing
 from results import Row
 from rivals import RIVALS, Rival
 
-from perceptron_core.task import read_task
+from perceptron_core.task_file import read_task
 
 HERE = Path(__file__).resolve().parent
 CONFIGS = HERE.parent.parent / "configs"

@@ -14,7 +14,7 @@ from shard_loop import fresh_weights, load, one_epoch
 
 from perceptron_core.settings import Settings
 from perceptron_core.structures.sequence.model import SequenceModel
-from perceptron_core.task import read_task
+from perceptron_core.task_file import read_task
 from perceptron_jobs.corpora.prepared import read_prepared
 
 

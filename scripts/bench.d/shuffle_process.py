@@ -14,8 +14,8 @@ import numpy as np
 from shard_loop import fresh_weights, load, one_epoch
 
 from perceptron_core.settings import Settings
-from perceptron_core.structures.sequence.model import pair_keys, transition_keys
-from perceptron_core.task import read_task
+from perceptron_core.structures.sequence.keys import joined_keys, transition_keys
+from perceptron_core.task_file import read_task
 from perceptron_core.training.epoch import ShardEpoch
 from perceptron_core.weights.rows import Rows, drop_zeros, find_keys, select, spread, to_record, unite
 from perceptron_core.wire import encode_line
@@ -49,7 +49,7 @@ def _end(before: Rows, step: Rows) -> Rows:
 
 def _of_shard(rows: Rows, epoch: ShardEpoch, labels: list[str]) -> Rows:
     numbers = epoch.numbers
-    met = [numbers.emissions.keys(), pair_keys(numbers.pairs.keys(), labels), transition_keys(labels).ravel()]
+    met = [numbers.emissions.keys(), joined_keys(numbers.pairs.keys(), labels), transition_keys(labels).ravel()]
     found = find_keys(rows, np.concatenate(met))
     return select(rows, np.unique(found[found >= 0]))
 

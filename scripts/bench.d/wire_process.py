@@ -12,7 +12,7 @@ import numpy as np
 from wire_job import MRWire
 
 from perceptron_core.settings import Settings
-from perceptron_core.task import read_task
+from perceptron_core.task_file import read_task
 from perceptron_core.weights.model_file import Model, write_model
 from perceptron_core.weights.rows import concatenate, empty, from_record
 from perceptron_core.wire import encode_line

@@ -23,6 +23,7 @@ import pytest
 
 from perceptron_jobs.engines.hadoop import tag_of
 from perceptron_jobs.storage import join, storage_of
+from waiting import wait_until
 
 OPTIONS = ("--shards", "4", "--mixing", "errors", "--stop-threshold", "0")
 PATIENCE = 300.0  # seconds until something that never happens fails a test
@@ -44,18 +45,6 @@ def show_and_stop(terminal, entry):
 Terminal.epoch = show_and_stop
 sys.exit(main(sys.argv[2:]))
 """
-
-
-def until(look: Callable[[], Any], alive: Callable[[], None] = lambda: None) -> Any:
-    """What is seen when there is something to see; `alive` complains if there will never be."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        seen = look()
-        if seen:
-            return seen
-        alive()
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 def get(path: str) -> bytes:
@@ -112,7 +101,7 @@ class Processes(NamedTuple):
 
     @staticmethod
     def wait_until_ended(pid: int) -> None:
-        until(lambda: _status(pid)[:1] in ([], [b"Z"]))
+        wait_until(f"process {pid} to end", lambda: _status(pid)[:1] in ([], [b"Z"]), PATIENCE)
 
     def told(self, daemon: str, path: str) -> Any:
         """A page of a daemon's web interface; None if it has none of that name (yet)."""
@@ -128,7 +117,7 @@ class Processes(NamedTuple):
         """The history of the last job that a driver spoke of: how many attempts failed, for one."""
         number = re.findall(r"application_(\d+_\d+)", said)[-1]
         path = "/".join(["/ws/v1/history/mapreduce/jobs", f"job_{number}", *more])
-        return until(lambda: self.told("historyserver", path))
+        return wait_until(f"the history of job_{number}", lambda: self.told("historyserver", path), PATIENCE)
 
     def applications(self, run: str, *states: str) -> list[str]:
         """The jobs of a run directory that are in one of these states."""
@@ -154,11 +143,16 @@ class Driver(NamedTuple):
 
     def wait_for(self, look: Callable[[], list[int]]) -> int:
         """The first process that is seen while the driver works."""
-        return until(look, self._must_work)[0]
+        what = f"{getattr(look, '__name__', 'the processes')} of the driver's job"
+        return wait_until(what, look, PATIENCE, self._must_work)[0]
 
     def wait_until_it_stops(self) -> None:
         """Until the driver has stopped itself after an epoch."""
-        until(lambda: _status(self.process.pid)[:1] == [b"T"], self._must_work)
+
+        def has_stopped() -> bool:
+            return _status(self.process.pid)[:1] == [b"T"]
+
+        wait_until("the driver to stop itself", has_stopped, PATIENCE, self._must_work)
 
     def _must_work(self) -> None:
         assert self.process.poll() is None, self.end()[1]
@@ -234,7 +228,9 @@ class Run(NamedTuple):
         """Wait until a driver that is gone, or asleep, does not hold the run directory any more."""
         lease = f"{self.path}/.lease"
         if storage_of(lease).exists(lease):
-            time.sleep(max(0.0, json.loads(get(lease) or b"{}").get("until", 0) - time.time()))
+            left = json.loads(get(lease) or b"{}").get("until", 0) - time.time()
+            assert left < PATIENCE, f"the lease lasts for another {left:.0f} seconds"
+            time.sleep(max(0.0, left))
 
 
 @pytest.fixture(autouse=True)

@@ -51,7 +51,7 @@ def test_the_resourcemanager_restarts_between_epochs(hadoop, run, whole):
 
 
 def _administer(*arguments: str) -> None:
-    subprocess.run(["hdfs", "dfsadmin", *arguments], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["hdfs", "dfsadmin", *arguments], check=True, stdout=subprocess.DEVNULL, timeout=120)
 
 
 def test_the_namenode_in_safe_mode(run):

@@ -3,15 +3,17 @@
 A process trains and kills itself right before the i-th change (so right after the one before it, too), for every i that
 there is; another process goes on. All of them are forks of a program that has loaded everything once. The jobs run
 inline: what is tried here is the storage. Most of the time is spent waiting for HDFS, so several such programs share
-the work, taking every so-manieth i each.
+the work, each taking every fifth i.
 """
 
+import contextlib
 import subprocess
 import sys
 
 import pytest
 
 from perceptron_jobs.storage import storage_of
+from waiting import started
 
 pytestmark = [
     pytest.mark.faults,
@@ -22,7 +24,7 @@ AT_ONCE = 5
 KILLED_AT_EACH_CHANGE = """
 import os, signal, sys
 from hdfs import InsecureClient
-import perceptron_jobs.cli.commands, perceptron_jobs.training.driver, perceptron_jobs.storage.webhdfs
+import perceptron_jobs.cli.training, perceptron_jobs.training.driver, perceptron_jobs.storage.webhdfs
 from perceptron_jobs.cli.main import main
 from perceptron_jobs.storage import is_remote, storage_of
 from perceptron_jobs.storage.lease import Lease
@@ -97,11 +99,12 @@ def test_killed_before_and_after_every_change(where, corpus, options, expected, 
         train, folder = request.getfixturevalue("train_file"), "hdfs:///killed"
     given = [str(corpus / "task.yaml"), "--train", train, *options, "--epochs", "3", "--quiet", folder]
     words = [sys.executable, "-c", KILLED_AT_EACH_CHANGE, "train", *given]
-    started = [
-        subprocess.Popen([*words, str(first), str(AT_ONCE)], stdout=subprocess.PIPE, text=True, cwd="/")
-        for first in range(1, AT_ONCE + 1)
-    ]
-    told = "".join(process.communicate()[0] for process in started)
+    with contextlib.ExitStack() as stack:
+        programs = [
+            stack.enter_context(started([*words, str(first), str(AT_ONCE)], stdout=subprocess.PIPE, text=True, cwd="/"))
+            for first in range(1, AT_ONCE + 1)
+        ]
+        told = "".join(program.communicate(timeout=900)[0] for program in programs)
     ended = sorted((int(change), how, resumed) for change, how, resumed in map(str.split, told.splitlines()))
     killed = ended[:-AT_ONCE]
     assert [how for _, how, _ in ended] == ["killed"] * len(killed) + ["0"] * AT_ONCE

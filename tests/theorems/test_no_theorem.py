@@ -9,7 +9,7 @@ import pytest
 INSTANCES = {"111": "0", "011": "1", "101": "1"}
 
 
-@pytest.mark.parametrize("mixing", ["touched", "row", "mid"])
+@pytest.mark.parametrize("mixing", ["touched", "row"])
 def test_a_circle_until_the_fall_back(problem_of: Any, must: Any, tmp_path: Path, mixing: str) -> None:
     problem_of(INSTANCES).write(tmp_path)
     run = tmp_path / "run"

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
+from perceptron_core.corpus.sentence import Targets
 from perceptron_core.errors import UserError
 
 AnyCounts = TypeVar("AnyCounts", bound="Counts")
@@ -41,6 +42,10 @@ class Counts(ABC):
         self.correct_tokens += len(gold) - wrong
         self.sentences += 1
         self.correct_sentences += not wrong
+
+    def add_targets(self, gold: Targets, guess: Targets) -> None:
+        """Count one sentence by its predicted columns; most metrics look at one."""
+        self.add_sentence(gold[0], guess[0])
 
     @abstractmethod
     def _count_wrong_tokens(self, gold: Sequence[str], guess: Sequence[str]) -> int:

@@ -5,7 +5,7 @@ float64 for steps, margins and averages; ties to the lowest label.
 """
 
 from perceptron_core.kernels.reference.bank import ALL_ONE, WeightRows
-from perceptron_core.kernels.reference.keys import KeyTable, compose_at, compose_keys, hash_strings, pool_keys
+from perceptron_core.kernels.reference.keys import KeyTable, Sites, compose_keys, compose_sites, hash_strings, pool_keys
 from perceptron_core.kernels.reference.lines import escape_line_ends, restore_line_ends
 from perceptron_core.kernels.reference.merge import add_averages, add_step, replace_weights, unite_two
 
@@ -15,8 +15,9 @@ __all__ = [
     "WeightRows",
     "add_averages",
     "add_step",
-    "compose_at",
+    "Sites",
     "compose_keys",
+    "compose_sites",
     "escape_line_ends",
     "hash_strings",
     "pool_keys",

@@ -1,7 +1,7 @@
 """Features as keys: hashed, composed by the templates, pooled over a text, and numbered."""
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -18,24 +18,29 @@ def compose_keys(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The keys of every token's features: (starts, keys), token t has keys[starts[t]:starts[t+1]]."""
     ends = np.repeat(np.cumsum(lengths), lengths)
-    return compose_at(program, np.arange(len(ends)), ends - np.repeat(lengths, lengths), ends, ids, tables)
+    begins = ends - np.repeat(lengths, lengths)
+    return compose_sites(program, Sites(np.arange(len(ends))[:, None], begins, ends), ids, tables)
 
 
-def compose_at(
-    program: Any,
-    tokens: np.ndarray,
-    begins: np.ndarray,
-    ends: np.ndarray,
-    ids: Sequence[np.ndarray],
-    tables: Sequence[np.ndarray],
+class Sites(NamedTuple):
+    """Where templates apply: the positions of each site, one per anchor, and where its sentence begins and ends."""
+
+    positions: np.ndarray  # sites × anchors
+    begins: np.ndarray
+    ends: np.ndarray
+
+
+def compose_sites(
+    program: Any, sites: Sites, ids: Sequence[np.ndarray], tables: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same for some tokens, whose sentences begin and end there."""
-    keys = np.zeros((len(tokens), len(program.seeds)), np.uint64)
+    """The keys of every site's features: (starts, keys)."""
+    begins, ends = sites.begins, sites.ends
+    keys = np.zeros((len(begins), len(program.seeds)), np.uint64)
     for k, seed in enumerate(program.seeds):
         keys[:, k] = seed
         for p in range(program.part_starts[k], program.part_starts[k + 1]):
             column = program.part_columns[p]
-            at = tokens + program.part_offsets[p]
+            at = sites.positions[:, program.part_anchors[p]] + program.part_offsets[p]
             inside = (at >= begins) & (at < ends)
             types = ids[column][np.where(inside, at, 0)].astype(np.int64)
             values = tables[column][types * program.widths[column] + program.part_attributes[p]]

@@ -1,0 +1,85 @@
+"""What commands have in common: where their jobs run, where their output goes, which arguments they need."""
+
+import argparse
+import contextlib
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from perceptron_core.atomic import written_atomically
+from perceptron_core.errors import UserError
+from perceptron_jobs.cli.terminal import CLEAR, Terminal
+from perceptron_jobs.engines.runners import Cluster
+from perceptron_jobs.storage import is_remote, storage_of
+
+Arguments = argparse.Namespace
+
+
+class _ToStandardError(logging.Handler):
+    """What the jobs' runner has to say, such as where a job can be watched."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"\r{CLEAR}" if sys.stderr.isatty() else "", self.format(record), sep="", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def opened_cluster(arguments: Arguments, what: str = "") -> Iterator[Cluster]:
+    """Where the command's jobs run; what was started for them ends with the block. A bar shows how far `what` is."""
+    log = logging.getLogger("perceptron")
+    log.setLevel(logging.WARNING if getattr(arguments, "quiet", False) else logging.INFO)
+    log.handlers, log.propagate = [_ToStandardError()], False
+    named = Cluster(arguments.runner, arguments.conf, arguments.reducers, tuple(arguments.property))
+    with named._replace(cluster_id=arguments.cluster_id).opened() as cluster:
+        if not what:
+            yield cluster
+            return
+        terminal = Terminal(getattr(arguments, "quiet", False))
+        terminal.step(what, 100)
+        yield cluster._replace(progress=lambda done, of, state="": terminal.progress(100 * done // max(1, of), state))
+        terminal.clear()
+
+
+def require(arguments: Arguments, *names: str) -> None:
+    for name in names:
+        if not getattr(arguments, name):
+            flag = f"--{name.replace('_', '-')}"
+            raise UserError(f"{flag} is missing; give it here or under `options` in the task file")
+
+
+@contextlib.contextmanager
+def local_files(names: list[str]) -> Iterator[list[str]]:
+    """The files, with standard input put into one of its own where "-" stands."""
+    if "-" not in names:
+        yield names
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "standard-input")
+        with open(path, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        try:
+            yield [path if name == "-" else name for name in names]
+        except UserError as error:
+            raise UserError(str(error).replace(path, "standard input")) from error
+
+
+@contextlib.contextmanager
+def opened_output(name: str) -> Iterator[BinaryIO]:
+    """Standard output for "-", else a file that appears when all of it is written."""
+    if name == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    is_device = os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)
+    if is_device:  # /dev/null must stay what it is
+        with open(name, "wb") as file:
+            yield file
+    elif is_remote(name):
+        with storage_of(name).new_file(name) as local, open(local, "wb") as file:
+            yield file
+    else:
+        with written_atomically(name) as file:
+            yield file

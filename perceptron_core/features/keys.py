@@ -1,0 +1,62 @@
+"""The keys of features, where they fire: what structures compose, and what is counted, filtered and numbered."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from perceptron_core.features.encoded import Encoded
+from perceptron_core.features.encoding import TypeTables
+from perceptron_core.features.feature_set import EXTRACTOR_SEED, Program
+from perceptron_core.hashing import extend_keys
+from perceptron_core.kernels import ALL_ONE, compose_keys
+
+NO_KEYS = np.zeros(0, np.uint64)
+
+
+class KeyGroup(NamedTuple):
+    """The keys of some templates at every site: site s has keys[starts[s]:starts[s+1]]."""
+
+    starts: np.ndarray  # int32
+    keys: np.ndarray  # uint64
+
+
+class FeatureKeys(NamedTuple):
+    """The keys of all features of every site. The first group is joined with the site's own label only; what others are
+    joined with is the structure's business."""
+
+    groups: tuple[KeyGroup, ...]
+    values: np.ndarray = ALL_ONE  # of the first group's features
+
+    @property
+    def starts(self) -> np.ndarray:
+        return self.groups[0].starts
+
+    @property
+    def keys(self) -> np.ndarray:
+        return self.groups[0].keys
+
+
+def compose(program: Program, encoded: Encoded, tables: TypeTables) -> KeyGroup:
+    """The keys of a program's templates at every word."""
+    if not len(program.seeds):
+        return KeyGroup(np.zeros(int(encoded.words().sum()) + 1, np.int32), NO_KEYS)
+    return KeyGroup(*compose_keys(program, encoded.words(), encoded.ids, tables.columns))
+
+
+def with_extracted(group: KeyGroup, encoded: Encoded, tables: TypeTables) -> KeyGroup:
+    """Each token's keys followed by those of the features that the extractor has found there."""
+    if not len(encoded.extra_sizes):
+        return group
+    keys = extend_keys(EXTRACTOR_SEED, tables.extra[encoded.extra_ids])
+    return KeyGroup(*append_per_token(*group, encoded.extra_sizes, keys))
+
+
+def append_per_token(
+    starts: np.ndarray, keys: np.ndarray, more_sizes: np.ndarray, more_keys: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each token's keys followed by its further ones."""
+    sizes = np.diff(starts)
+    token = np.concatenate([np.repeat(np.arange(len(sizes)), sizes), np.repeat(np.arange(len(sizes)), more_sizes)])
+    order = np.argsort(token, kind="stable")
+    joined = np.append(0, np.cumsum(sizes + more_sizes)).astype(np.int32)
+    return joined, np.concatenate([keys, more_keys])[order]

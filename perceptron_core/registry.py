@@ -1,0 +1,27 @@
+"""The names of everything that can be chosen, in the order of the registries that hold the code behind them.
+
+The command line offers these names without loading NumPy or any algorithm. A test compares every tuple with its
+registry, so whoever adds a decoder, a learner, a mixing strategy, a format or a metric adds its name here.
+The first name of a tuple is the default, except for mixing.
+"""
+
+SEQUENCE, CLASSIFICATION = "sequence", "classification"
+KINDS = (SEQUENCE, CLASSIFICATION)  # perceptron_core/structures
+DECODERS = ("viterbi", "beam", "greedy")
+UPDATES = ("standard", "early", "max-violation")
+
+LEARNERS = ("perceptron", "pa", "pa1", "pa2", "mira")  # they update in every epoch
+ONE_PASS = ("naive-bayes", "rocchio")  # they count in a single pass
+ALL_LEARNERS = LEARNERS + ONE_PASS
+SET_LEARNERS = ("perceptron", "mira")  # they can update by several constraints at once
+
+MIXINGS = ("uniform", "errors", "examples", "touched", "row", "scaled")
+DEFAULT_MIXING = "row"
+
+SEQUENCE_FORMATS = ("columns", "conllu", "word_tag", "raw")
+INSTANCE_FORMATS = ("label_text", "csv", "tsv", "svmlight")
+FORMATS = SEQUENCE_FORMATS + INSTANCE_FORMATS
+
+ENCODINGS = ("as-is", "iob1", "iob2", "iobes")  # of chunk labels
+METRICS = ("accuracy", "spans", "classes")
+WEIGHTS = ("averaged", "last")  # of a model

@@ -1,0 +1,138 @@
+"""A first-order sequence model at work: the kernel with its features numbered and its weights fetched.
+
+The weights come from sorted rows (a model file). A row is fetched when its key first occurs, so the memory of a
+training task or of a tagger grows with the features that it meets, not with the model.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from perceptron_core.features.encoded import Encoded
+from perceptron_core.features.encoding import TypeTables
+from perceptron_core.kernels import DENSE_LABELS, WeightRows
+from perceptron_core.registry import ONE_PASS
+from perceptron_core.settings import Settings
+from perceptron_core.structures.base import Counted, Engine, Structure
+from perceptron_core.structures.sequence.blocks import FeatureBlock, FeatureNumbers
+from perceptron_core.structures.sequence.kernel import SequenceKernel
+from perceptron_core.structures.sequence.keys import joined_keys, label_hashes, transition_keys
+from perceptron_core.weights.rows import Rows, find_keys, from_entries, interleave, select
+
+EMISSIONS, PAIRS = 0, 1  # the groups of features
+
+
+class SequenceEngine(Engine):
+    """Trains on, or decodes, blocks of numbered features, starting from the weights of a model."""
+
+    def __init__(
+        self,
+        structure: Structure,
+        labels: Sequence[str],
+        settings: Settings,
+        weights: Rows,
+        memory: FeatureNumbers,
+        threads: int,
+        allowed: np.ndarray,
+    ) -> None:
+        self.structure, self.labels, self.memory = structure, list(labels), memory
+        self.hashes = label_hashes(labels)
+        self.weights = weights  # has a float32 column "weight"
+        self._fetched = self._fetched_pairs = 0
+        size = len(labels)
+        dense_from = 0 if size <= DENSE_LABELS else size // 4
+        # A model without counts has only relevant features.
+        self.min_updates = settings.min_updates if weights.counts is not None else 1
+        self.emissions, self.pairs = (WeightRows(size, dense_from, self.min_updates) for _ in range(2))
+        if settings.learner in ONE_PASS:  # it has learnt already: the kernel has no rule for its steps, and needs none
+            settings = settings._replace(learner="perceptron")
+        self.kernel = SequenceKernel(size, self.emissions, self.pairs, settings, allowed)
+        self.kernel.use_threads(threads)
+        self._load_transitions()
+
+    def take(self, encoded: Encoded, tables: TypeTables) -> FeatureBlock:
+        features = self.structure.keys(encoded, tables, self.hashes)
+        return self.memory.number(encoded.lengths, encoded.labels, features)
+
+    def train(self, block: FeatureBlock) -> Counted:
+        self.fetch()
+        return Counted(*self.kernel.train(block))
+
+    def end_of_pass(self) -> int:
+        return self.kernel.flush()
+
+    def decode(self, block: FeatureBlock) -> Mapping[str, np.ndarray]:
+        self.fetch()
+        return {"labels": self.kernel.decode(block)}
+
+    # ------------------------------------------------------------ weights in
+
+    def _load_transitions(self) -> None:
+        keys = transition_keys(self.labels)
+        found = find_keys(self.weights, keys.ravel())
+        values = np.zeros(keys.size, np.float32)
+        there = (found >= 0) & (self.weights.starts[found + 1] > self.weights.starts[found])
+        values[there] = self.weights.values["weight"][self.weights.starts[found[there]]]
+        self.kernel.load_transitions(values.reshape(keys.shape))
+
+    def fetch(self) -> None:
+        """Load the weights of the features that were numbered since the last call."""
+        emissions, pairs = self.memory.tables[EMISSIONS], self.memory.tables[PAIRS]
+        known, known_pairs = len(emissions), len(pairs)
+        if known > self._fetched:
+            self.emissions.reserve(known)
+            if len(self.memory.sizes_of_steps[EMISSIONS]):
+                self.emissions.steps = self.memory.sizes_of_steps[EMISSIONS].view()
+            if self._fetched == 0 and len(self.weights.keys) < 2 * known:
+                # Most of the model is wanted: walk through the model instead of looking up every key.
+                _load(self.emissions, emissions.find(self.weights.keys), self.weights)
+            else:
+                keys = emissions.keys(self._fetched)
+                # Of a shard that is in memory the order is known.
+                order = np.argsort(keys) if self._fetched else self.memory.order(EMISSIONS)
+                self._look_up(self.emissions, keys, order, self._fetched)
+            self._fetched = known
+        if known_pairs > self._fetched_pairs:
+            size = len(self.labels)
+            self.pairs.reserve(known_pairs * size)
+            if len(self.memory.sizes_of_steps[PAIRS]):
+                self.pairs.steps, self.pairs.rows_a_step = self.memory.sizes_of_steps[PAIRS].view(), size
+            keys = joined_keys(pairs.keys(self._fetched_pairs), self.labels)
+            self._look_up(self.pairs, keys, np.argsort(keys), self._fetched_pairs * size)
+            self._fetched_pairs = known_pairs
+
+    def _look_up(self, into: WeightRows, keys: np.ndarray, order: np.ndarray, first: int) -> None:
+        found = find_keys(self.weights, keys[order])
+        there = found >= 0
+        _load(into, (order[there] + first).astype(np.int32), select(self.weights, found[there]))
+
+    # ------------------------------------------------------------ weights out
+
+    def touched(self) -> Rows:
+        keys, order = self.memory.tables[EMISSIONS].keys(), self.memory.order(EMISSIONS)
+        if self._fetched < len(order):  # sentences were numbered that are not of this round
+            order = order[order < self._fetched]
+        parts = [_touched(self.emissions, keys, order)]
+        if self._fetched_pairs:
+            keys = joined_keys(self.memory.tables[PAIRS].keys()[: self._fetched_pairs], self.labels)
+            parts.append(_touched(self.pairs, keys, np.argsort(keys).astype(np.int32)))
+        weights, lags, touched = self.kernel.transition_state()
+        row, label = np.nonzero(touched)
+        keys = transition_keys(self.labels)[row, label]
+        columns = {"weight": weights[row, label], "lag": lags[row, label]}
+        moved = from_entries(keys, label.astype(np.uint32), **columns)
+        if self.min_updates > 1:  # transitions are relevant from the first
+            moved = moved._replace(counts=np.full(len(moved.keys), self.min_updates, np.int32))
+        parts.append(moved)
+        return interleave(parts)
+
+
+def _load(into: WeightRows, features: np.ndarray, rows: Rows) -> None:
+    starts, labels = rows.starts.astype(np.int64, copy=False), rows.labels.astype(np.uint32, copy=False)
+    into.load(features, starts, labels, rows.values["weight"], rows.counts)
+
+
+def _touched(weights: WeightRows, keys: np.ndarray, order: np.ndarray) -> Rows:
+    features, starts, labels, values, lags = weights.touched_entries(order)
+    counts = weights.counted(features) if weights.min_updates > 1 else None
+    return Rows(keys[features], starts, labels, {"weight": values, "lag": lags}, counts)

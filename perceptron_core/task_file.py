@@ -1,0 +1,176 @@
+"""Task files: the YAML that users write, checked, with the files that it names read into the task's record."""
+
+import os
+from typing import Any, Optional
+
+import yaml
+
+from perceptron_core.corpus import Format, make_format
+from perceptron_core.corpus.instances import NUMBER
+from perceptron_core.corpus.label_encodings import AS_IS
+from perceptron_core.errors import InputError, UserError
+from perceptron_core.features.attributes import Attribute, AttributeSet, did_you_mean, read_lookup
+from perceptron_core.features.crfpp import parse_crfpp
+from perceptron_core.features.templates import Template, parse_templates
+from perceptron_core.registry import ENCODINGS, METRICS
+from perceptron_core.structures import KINDS
+from perceptron_core.structures.base import Structure
+from perceptron_core.structures.sequence.structure import has_no_label
+from perceptron_core.task import Task, checksum, user_functions
+
+DEFAULTS: dict[str, Any] = {
+    "kind": "sequence",
+    "format": "columns",
+    "format_options": {},
+    "columns": None,
+    "predict": None,
+    "encoding": {},
+    "labels": None,
+    "features": [],
+    "crfpp": None,
+    "extractor": None,
+    "python": None,
+    "lookups": {},
+    "transitions": None,
+    "start_stop": True,
+    "bias": True,
+    "legal_transitions": False,
+    "metric": "accuracy",
+    "options": {},
+}
+
+
+def read_task(path: str) -> Task:
+    """The task of a YAML file; files that it names are relative to it."""
+    given = _read_yaml(path)
+    for key in given:
+        if key not in DEFAULTS:
+            hint = did_you_mean(str(key), list(DEFAULTS))
+            raise InputError(f"unknown key `{key}`{hint}; a task has {', '.join(DEFAULTS)}", path)
+    given = {key: value for key, value in given.items() if value is not None}
+    record = {**DEFAULTS, **given}
+    kind = record.pop("kind")  # the format tells it, too, and stays in the record
+    if kind not in KINDS:
+        raise InputError(f"unknown kind {kind!r}; choose one of {', '.join(KINDS)}", path)
+    structure = KINDS[kind]
+    record.update({key: value for key, value in structure.defaults(given, path).items() if key not in given})
+    for key in ("columns", "predict"):
+        if not record[key]:
+            raise InputError(f"`{key}` is missing; say which columns there are and which one is predicted", path)
+    _check_kinds(record, path)
+    folder = os.path.dirname(path)
+    python_path = os.path.join(folder, record["python"]) if record["python"] else None
+    if record["metric"] not in METRICS:
+        raise InputError(f"unknown metric {record['metric']!r}; choose one of {', '.join(METRICS)}", path)
+    record["encoding"] = _read_encoding(record["encoding"], path)
+    if record["legal_transitions"] and record["encoding"]["train"] == AS_IS:
+        raise InputError("`legal_transitions` needs to know the labels' `encoding`: iob1, iob2 or iobes", path)
+    record["lookups"] = {
+        name: read_lookup(_read_text(os.path.join(folder, file), path), os.path.join(folder, file))
+        for name, file in record["lookups"].items()
+    }
+    try:
+        fmt = make_format(record["format"], record["columns"], record["predict"], **record["format_options"])
+    except UserError as error:
+        raise InputError(str(error), path) from error
+    if fmt.kind != kind:
+        raise InputError(f"the format {record['format']} is of the kind {fmt.kind}; say `kind: {fmt.kind}`", path)
+    functions: dict[str, Attribute] = {}
+    if python_path:
+        functions, _ = user_functions(python_path, record["extractor"])
+        record["python"] = {"file": os.path.basename(python_path), "sha256": checksum(python_path)}
+    elif record["extractor"]:
+        raise InputError("`extractor` names a function; say by `python` which file it is in", path)
+    templates = _read_templates(record, structure, fmt, AttributeSet(record["lookups"], functions), path)
+    if not templates and not record["extractor"]:
+        raise InputError("there are no features; list templates under `features`", path)
+    record["templates"] = [[t.text, [part.record() for part in t.parts], t.bigram, t.style] for t in templates]
+    return Task(record, python_path)
+
+
+def _read_templates(
+    record: dict[str, Any], structure: type[Structure], fmt: Format, attributes: AttributeSet, path: str
+) -> list[Template]:
+    """The parsed templates; also settles `transitions` and `bias`, as far as they decide them."""
+    inputs = [name for name in fmt.inputs if name != NUMBER or not structure.layout.texts]
+    templates: list[Template] = []
+    crfpp = record.pop("crfpp")
+    texts = list(record.pop("features"))
+    if crfpp:
+        file = os.path.join(os.path.dirname(path), crfpp)
+        templates, wants_transitions = parse_crfpp(_read_text(file, path), file, inputs)
+        if record["transitions"] is None:
+            record["transitions"] = wants_transitions
+    elif record["bias"] and "bias" not in texts:
+        texts.append("bias")
+    if not inputs and set(texts) - {"bias"}:
+        raise InputError("there are only numbers and no text; leave out `features`", path)
+    templates += parse_templates(texts, inputs, attributes, path, structure.anchors)
+    if record["transitions"] is None and all(map(has_no_label, templates)):
+        record["transitions"] = True  # else the search decides
+    structure.check_templates(templates, path)
+    return templates + structure.more_templates(fmt.inputs)
+
+
+def _read_encoding(given: Any, path: str) -> dict[str, str]:
+    if isinstance(given, str):
+        given = {"input": given}
+    if not isinstance(given, dict) or set(given) - {"input", "train", "output"}:
+        raise InputError("`encoding` is a name, or has the keys input, train and output", path)
+    source = given.get("input", "as-is")
+    trained = given.get("train", source)
+    encoding = {"input": source, "train": trained, "output": given.get("output", trained)}
+    for name in encoding.values():
+        if name not in ENCODINGS:
+            raise InputError(f"unknown encoding {name!r}; choose one of {', '.join(ENCODINGS)}", path)
+    return encoding
+
+
+def _check_kinds(record: dict[str, Any], path: str) -> None:
+    """Refuse a value of the wrong kind before it becomes a riddle further on."""
+    kinds: dict[str, Any] = {
+        **dict.fromkeys(("format", "predict", "metric"), str),
+        **dict.fromkeys(("extractor", "python", "crfpp"), (str, type(None))),
+        **dict.fromkeys(("columns", "features"), list),
+        **dict.fromkeys(("format_options", "lookups", "options"), dict),
+        **dict.fromkeys(("start_stop", "bias", "legal_transitions"), bool),
+        "labels": (list, type(None)),
+        "transitions": (bool, type(None)),
+    }
+    for key, kind in kinds.items():
+        if not isinstance(record[key], kind):
+            names = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
+            raise InputError(f"`{key}` is {record[key]!r}, but must be of the kind {names}", path)
+    texts = {key: list(record[key] or ()) for key in ("columns", "features", "labels", "format_options", "options")}
+    texts["lookups"] = [text for item in record["lookups"].items() for text in item]
+    for key, values in texts.items():
+        for value in values:
+            if not isinstance(value, str):
+                raise InputError(f"`{key}` holds {value!r}, which is not a text; put it in quotes", path)
+    labels = record["labels"]
+    if labels and len(set(labels)) != len(labels):
+        raise InputError("`labels` names a label twice", path)
+
+
+def _read_yaml(path: str) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(_read_text(path, None))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else None
+        problem = getattr(error, "problem", None) or "it cannot be parsed"
+        raise InputError(f"this is not YAML: {problem}", path, line) from error
+    if not isinstance(content, dict):
+        raise InputError("a task file holds `key: value` lines", path)
+    return content
+
+
+def _read_text(path: str, named_in: Optional[str]) -> str:
+    where = f" (named in {named_in})" if named_in else ""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}{where}", path) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 text{where}", path) from error

@@ -1,0 +1,377 @@
+"""From sentences to a shard's lines and back: encoding, dealing, building, writing, reading, and damage."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perceptron_core.corpus import Sentence
+from perceptron_core.errors import UserError
+from perceptron_core.features.encoding import FeatureKeys
+from perceptron_core.features.feature_set import extracted_key, template_key
+from perceptron_core.settings import Settings
+from perceptron_core.shards import records as shards_module
+from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
+from perceptron_core.shards.dealing import choose_shard, deal
+from perceptron_core.shards.records import ShardReader, write_shard
+from perceptron_core.task import Task
+from perceptron_core.task_file import read_task
+from perceptron_core.training.epoch import ShardEpoch
+from perceptron_core.weights.rows import empty
+from perceptron_core.wire import DamagedRecord, decode_line, encode_line, pack, unpack
+
+LABELS = ["a", "дело", "имя", "名"]
+TASK = """
+columns: [word, pos, label]
+predict: label
+features: ["word[-1..1]", "prefix3[0]", "pos[-2] & word[0]", "label[-1] & pos[0]"]
+"""
+EXTRACTOR = '''
+def neighbours(sentence, position):
+    """Nothing for the first token, so that some tokens have no such feature."""
+    return [f"word {sentence[i][0]}" for i in range(position)][-2:]
+'''
+
+
+def make_task(folder: Path, text: str = TASK) -> Task:
+    (folder / "task.yaml").write_text(text, encoding="utf-8")
+    return read_task(str(folder / "task.yaml"))
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    return make_task(tmp_path_factory.mktemp("task"))
+
+
+@pytest.fixture(scope="module")
+def extracting(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    folder = tmp_path_factory.mktemp("extracting")
+    (folder / "features.py").write_text(EXTRACTOR, encoding="utf-8")
+    return make_task(folder, TASK + "python: features.py\nextractor: neighbours\n")
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards_module, "BLOCK_TOKENS", 12)
+
+
+def corpus(seed: int, sentences: int) -> list[Sentence]:
+    random = np.random.default_rng(seed)
+    words = ["Иван", "пошёл", "в", "北京", "大学", "", "x", "да", "a\udc80", *(f"слово{i}" for i in range(30))]
+    made = []
+    for line in range(sentences):
+        chosen = random.integers(0, len(words), int(random.integers(1, 7)))
+        pos = [f"P{i % 3}" for i in chosen]
+        labels = [LABELS[i % 4] for i in chosen]
+        made.append(Sentence(([words[i] for i in chosen], pos), labels, line + 1))
+    return made
+
+
+def piece_records(
+    task: Task, files: Sequence[Sequence[Sentence]], shards: int, cuts: Sequence[int] = (), chunk: int = 4096
+) -> Iterator[tuple[int, Any]]:
+    """(shard, record) of all mappers, each file cut before the sentences with these ordinals."""
+    for number, sentences in enumerate(files):
+        edges = sorted({0, len(sentences), *(cut for cut in cuts if cut < len(sentences))})
+        for first, last in zip(edges, edges[1:]):
+            encoder = PieceEncoder(task.encoder(), 7, number, first, shards)
+            for some in in_chunks(iter(sentences[first:last]), chunk):
+                yield from encoder.encode(some)
+
+
+def build(task: Task, records: Sequence[Any], shard: int, shards: int) -> list[bytes]:
+    """The lines of a shard."""
+    builder = ShardBuilder(len(task.features.columns), task.features.extractor is not None)
+    for record in sorted(records, key=corpus_order):
+        builder.add(record)
+    content = builder.finish()
+    identity = {"shard": shard, "shards": shards, "seed": 7, "features": task.fingerprint}
+    return [encode_line(*record) for record in write_shard(content, task.features.unigrams.widths, identity)]
+
+
+def prepare(task: Task, files: Sequence[Sequence[Sentence]], shards: int, **how: Any) -> list[list[bytes]]:
+    records = list(piece_records(task, files, shards, **how))
+    return [build(task, [r for to, r in records if to == shard], shard, shards) for shard in range(shards)]
+
+
+def read(task: Task, lines: Sequence[bytes]) -> tuple[dict[str, Any], list[tuple[list[str], list[Any]]]]:
+    """A shard's header and, for each sentence, its labels and its tokens' keys."""
+    reader, sentences = ShardReader(task.features, task.fingerprint, LABELS), []
+    for line in lines:
+        encoded = reader.take(*decode_line(line))
+        if encoded is not None:
+            keys = token_keys(reader.keys(encoded))
+            begin = 0
+            for length in encoded.lengths.tolist():
+                labels = [LABELS[i] for i in encoded.labels[begin : begin + length]]
+                sentences.append((labels, keys[begin : begin + length]))
+                begin += length
+    return reader.finish(), sentences
+
+
+def token_keys(keys: FeatureKeys) -> list[tuple[list[int], list[int]]]:
+    own = [keys.keys[a:b].tolist() for a, b in zip(keys.starts, keys.starts[1:])]
+    pairs = [keys.pair_keys[a:b].tolist() for a, b in zip(keys.pair_starts, keys.pair_starts[1:])]
+    assert len(own) == len(pairs)
+    return list(zip(own, pairs))
+
+
+def encoded_directly(task: Task, sentences: Sequence[Sentence]) -> list[tuple[list[str], list[Any]]]:
+    found = []
+    for sentence in sentences:
+        encoder = task.encoder()
+        found.append((list(sentence.labels or ()), token_keys(encoder.keys(encoder.encode([sentence])))))
+    return found
+
+
+# ---------------------------------------------------------------- round trips
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("shards", [1, 3, 50])
+@pytest.mark.parametrize("kind", ["task", "extracting"])
+def test_a_shard_gives_the_keys_of_its_sentences(request: pytest.FixtureRequest, kind: str, shards: int) -> None:
+    task = request.getfixturevalue(kind)
+    files = [corpus(1, 41), corpus(2, 5)]
+    found = []
+    for number, lines in enumerate(prepare(task, files, shards)):
+        header, sentences = read(task, lines)
+        assert (header["shard"], header["shards"], header["seed"]) == (number, shards, 7)
+        assert header["labels"] == sorted({label for labels, _ in sentences for label in labels})
+        found += sentences
+    assert shards > 1 or len(lines) > 8  # one shard of several blocks
+    assert sorted(found) == sorted(encoded_directly(task, files[0] + files[1]))  # each sentence exactly once
+
+
+def test_keys_are_those_of_the_features_by_name(extracting: Task) -> None:
+    lines = prepare(extracting, [[Sentence((["Иван", "北京"], ["P0", "P1"]), ["имя", "名"], 1)]], 1)[0]
+    [(labels, [first, second])] = read(extracting, lines)[1]
+    before, here, after, prefix, joined = extracting.features.unigram_templates[:5]
+    [bigram] = extracting.features.bigram_templates
+    assert labels == ["имя", "名"]
+    bias = extracting.features.unigram_templates[5]
+    assert first[0] == [
+        template_key(before, ["<-1>"]),
+        template_key(here, ["Иван"]),
+        template_key(after, ["北京"]),
+        template_key(prefix, ["Ива"]),
+        template_key(joined, ["<-2>", "Иван"]),
+        template_key(bias, []),
+    ]
+    # 北京 is too short for a prefix of three; the extractor's feature comes last
+    assert second[0] == [
+        template_key(before, ["Иван"]),
+        template_key(here, ["北京"]),
+        template_key(after, ["<+1>"]),
+        template_key(joined, ["<-1>", "北京"]),
+        template_key(bias, []),
+        extracted_key("word Иван"),
+    ]
+    assert second[1] == [template_key(bigram, ["P1"])]
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("kind", ["task", "extracting"])
+@pytest.mark.parametrize("cuts, chunk", [((10,), 4096), ((1, 2, 30), 3), ((), 1), ((25, 40), 7)])
+def test_the_pieces_of_a_corpus_leave_no_trace(
+    request: pytest.FixtureRequest, kind: str, cuts: Sequence[int], chunk: int
+) -> None:
+    task = request.getfixturevalue(kind)
+    files = [corpus(3, 41), corpus(4, 20)]
+    assert prepare(task, files, 3, cuts=cuts, chunk=chunk) == prepare(task, files, 3)
+
+
+def test_the_order_of_arrival_leaves_no_trace(task: Task) -> None:
+    records = list(piece_records(task, [corpus(3, 30), corpus(4, 20)], 2, cuts=(9, 17), chunk=4))
+    mine = [record for shard, record in records if shard == 1]
+    shuffled = [mine[i] for i in np.random.default_rng(0).permutation(len(mine))]
+    assert shuffled != mine and build(task, shuffled, 1, 2) == build(task, mine, 1, 2)
+
+
+def test_another_seed_deals_otherwise(task: Task) -> None:
+    sentences = corpus(1, 40)
+    one, other = (
+        [r["lengths"].tolist() for _, r in PieceEncoder(task.encoder(), seed, 0, 0, 2).encode(sentences)]
+        for seed in (1, 2)
+    )
+    assert one != other
+
+
+def test_a_long_sentence_and_an_empty_word(task: Task) -> None:
+    words = [f"w{i % 700}" if i % 5 else "" for i in range(10_000)]
+    long = Sentence((words, ["P"] * 10_000), ["a"] * 10_000, 1)
+    lines = prepare(task, [[long, *corpus(5, 3)]], 1)[0]
+    sentences = read(task, lines)[1]
+    assert sorted(len(labels) for labels, _ in sentences)[-1] == 10_000
+    assert sorted(sentences) == sorted(encoded_directly(task, [long, *corpus(5, 3)]))
+
+
+def test_a_shard_without_sentences_is_valid(task: Task, extracting: Task) -> None:
+    for some in (task, extracting):
+        lines = build(some, [], 4, 5)
+        assert [decode_line(line)[0] for line in lines] == ["header", "trailer"]
+        header, sentences = read(some, lines)
+        assert (header["shard"], header["labels"], sentences) == (4, [], [])
+
+
+# ---------------------------------------------------------------- dealing
+
+
+@given(st.integers(0, 9), st.integers(0, 3), st.integers(1, 60), st.integers(1, 9))
+def test_shards_are_equal_within_one_sentence(seed: int, file: int, sentences: int, shards: int) -> None:
+    numbers, places = deal(seed, file, 0, sentences, shards)
+    sizes = np.bincount(numbers, minlength=shards)
+    assert sizes.sum() == sentences and sizes.max() - sizes.min() <= 1
+    assert len(set(places.tolist())) == sentences
+
+
+@given(st.integers(0, 9), st.integers(0, 60), st.integers(1, 40), st.integers(1, 9))
+def test_a_sentence_is_dealt_by_its_ordinal_alone(seed: int, first: int, count: int, shards: int) -> None:
+    whole = deal(seed, 2, 0, first + count, shards)
+    part = deal(seed, 2, first, count, shards)
+    for all_of_them, these in zip(whole, part):
+        assert these.tolist() == all_of_them[first:].tolist()
+
+
+def test_files_and_seeds_are_dealt_differently() -> None:
+    dealt = {deal(seed, file, 0, 64, 4)[0].tobytes() for seed in range(3) for file in range(3)}
+    assert len(dealt) == 9
+
+
+def test_a_sub_sample_is_one_of_the_shards() -> None:
+    chosen = [choose_shard(seed, 5) for seed in range(60)]
+    assert set(chosen) == set(range(5))
+
+
+# ---------------------------------------------------------------- damage
+
+
+@pytest.fixture
+def lines(task: Task, small_blocks: None) -> list[bytes]:
+    return prepare(task, [corpus(6, 30)], 1)[0]
+
+
+def train(task: Task, lines: Sequence[bytes]) -> None:
+    """What a training task does with a shard."""
+    epoch = ShardEpoch(task, LABELS, Settings(), empty(weight="f4"))
+    for line in lines:
+        epoch.take(*decode_line(line))
+    epoch.finish()
+
+
+def test_a_whole_shard_trains(task: Task, lines: list[bytes]) -> None:
+    train(task, lines)
+
+
+def test_a_cut_shard_is_refused(task: Task, lines: list[bytes]) -> None:
+    for end in range(len(lines)):
+        with pytest.raises(DamagedRecord, match="ends before its trailer"):
+            train(task, lines[:end])
+
+
+def test_a_missing_record_is_refused(task: Task, lines: list[bytes]) -> None:
+    for missing in range(len(lines)):
+        with pytest.raises(DamagedRecord, match="prepare the corpus again"):
+            train(task, lines[:missing] + lines[missing + 1 :])
+
+
+def test_a_doubled_record_is_refused(task: Task, lines: list[bytes]) -> None:
+    for doubled in range(len(lines)):
+        with pytest.raises(DamagedRecord):
+            train(task, [*lines[: doubled + 1], *lines[doubled:]])
+
+
+def test_two_shards_in_one_task_are_refused(task: Task, lines: list[bytes]) -> None:
+    with pytest.raises(DamagedRecord, match="follows the trailer"):
+        train(task, lines + lines)
+    with pytest.raises(DamagedRecord, match="more than one shard"):
+        train(task, lines[:-1] + lines)
+
+
+@pytest.mark.parametrize("bit", [0x01, 0x20, 0x80])
+def test_an_altered_line_is_refused(task: Task, lines: list[bytes], bit: int) -> None:
+    for number in (0, 1, len(lines) - 1):
+        line = lines[number]
+        for at in range(0, len(line), 7 if number == 1 else 1):
+            altered = bytearray(line)
+            altered[at] ^= bit
+            with pytest.raises(DamagedRecord):
+                train(task, [*lines[:number], bytes(altered), *lines[number + 1 :]])
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"version": 1}, "version 1, this is 2"),
+        ({"features": "0123456789abcdef"}, "other features"),
+        ({"labels": ["a", "新"]}, "does not know: 新"),
+    ],
+)
+def test_a_foreign_shard_is_refused(task: Task, lines: list[bytes], change: dict[str, Any], words: str) -> None:
+    _, header = decode_line(lines[0])
+    with pytest.raises(UserError, match=words):
+        train(task, [encode_line("header", {**header, **change}), *lines[1:]])
+
+
+def test_a_shard_of_other_templates_is_refused(task: Task, lines: list[bytes], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="other features; prepare the corpus again"):
+        train(make_task(tmp_path, TASK.replace("prefix3", "prefix2")), lines)
+
+
+def test_an_unknown_record_is_refused(task: Task, lines: list[bytes]) -> None:
+    with pytest.raises(DamagedRecord, match="no record of the kind 'footer'"):
+        train(task, [lines[0], encode_line("footer", {})])
+
+
+# ---------------------------------------------------------------- lines
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.text("abc0159", max_size=5), plain)
+def test_records_travel_in_a_line(key: str, record: Any) -> None:
+    line = encode_line(key, record)
+    assert not set(b"\r\n") & set(line) and line.startswith(key.encode() + b"\t")
+    assert decode_line(line + b"\n") == (key, record)
+
+
+@settings(max_examples=50)
+@given(
+    st.sampled_from(["u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8", ">f8", ">u4"]),
+    st.lists(st.integers(0, 200)),
+)
+def test_arrays_travel_with_their_type(dtype: str, numbers: list[int]) -> None:
+    array = np.array(numbers, dtype)
+    back = unpack(pack({"array": array}))["array"]
+    assert back.dtype == array.dtype.newbyteorder("<") and back.tolist() == array.tolist()
+    assert not back.flags.writeable
+
+
+def test_only_plain_data_travels() -> None:
+    for value in (np.zeros((2, 2)), object(), {1, 2}):
+        with pytest.raises(TypeError, match="cannot send a"):
+            encode_line("key", value)
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"no tab", b"key\t", b"key\t====", b"key\tQUJD", "ключ\tQUJD".encode(), b"\xff\t"]
+)
+def test_a_line_that_is_not_ours_is_refused(line: bytes) -> None:
+    with pytest.raises(DamagedRecord):
+        decode_line(line)
+
+
+def test_a_sentence_without_labels_can_be_encoded(task: Task) -> None:
+    encoder = task.encoder()
+    unlabelled: Optional[list[str]] = None
+    encoded = encoder.encode([Sentence((["Иван"], ["P0"]), unlabelled, 1)])
+    assert (encoded.lengths.tolist(), encoded.labels.tolist()) == ([1], [])
+    assert len(encoder.keys(encoded).keys) == 6
