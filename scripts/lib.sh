@@ -25,7 +25,7 @@ find_python() {
 sources() {
     local path
     for path in LICENSE README.md pyproject.toml setup.cfg setup.py MANIFEST.in configs jobs perceptron_core; do
-        if [ -e "$path" ]; then find "$path" -type f ! -name '*.pyc' ! -name '*.so' ! -name native.c; fi
+        if [ -e "$path" ]; then find "$path" -type f ! -name '*.pyc' ! -name '*.so' ! -name '*.c'; fi
     done | LC_ALL=C sort
 }
 
