@@ -1,4 +1,4 @@
-"""Sentences as arrays. One table says how each array is aligned; slicing, reordering, joining and records follow from it.
+"""Sentences as arrays. One table says how each array is aligned; slicing, reordering, joining and records follow.
 
     level      one entry per
     SENTENCE   sentence
@@ -94,7 +94,7 @@ class Encoded(NamedTuple):
         return Encoded(**made)
 
     def record(self) -> dict[str, Any]:
-        """As it travels: narrow integers, and only the columns that are there; the extractor's ids are the last ones."""
+        """As it travels: narrow integers, and only the columns that are there; the last ids are the extractor's."""
         record: dict[str, Any] = {"lengths": smallest(self.lengths)}
         record.update({name: smallest(column) for name, column in self.targets.items()})
         for name in ("extra_sizes", "word_sizes"):
@@ -128,19 +128,17 @@ def nothing(columns: int, targets: Iterable[str]) -> Encoded:
 
 def joined(parts: Sequence[Encoded]) -> Encoded:
     """The sentences of several parts, one after the other."""
-    if any(len(part.values) for part in parts):  # those of a part whose values are all 1 are not written out
-        parts = [
-            part if len(part.values) else part._replace(values=np.ones(part.words().sum(), "f4")) for part in parts
-        ]
-    first = parts[0]
-    arrays = {name: [getattr(part, name) for part in parts] for name in LEVELS}
-    return Encoded(
-        **{
-            **{name: np.concatenate(columns) for name, columns in arrays.items() if name not in ("ids", "targets")},
-            "ids": [np.concatenate(columns) for columns in zip(*arrays["ids"])],
-            "targets": {name: np.concatenate([part.targets[name] for part in parts]) for name in first.targets},
-        }
-    )
+    if any(len(part.values) for part in parts):  # a part whose values are all 1 has not written them out
+        ones = [np.ones(0 if len(part.values) else part.words().sum(), "f4") for part in parts]
+        parts = [part._replace(values=np.append(part.values, more)) for part, more in zip(parts, ones)]
+    made: dict[str, Any] = {
+        "ids": [np.concatenate(columns) for columns in zip(*(part.ids for part in parts))],
+        "targets": {name: np.concatenate([part.targets[name] for part in parts]) for name in parts[0].targets},
+    }
+    for name in LEVELS:
+        if name not in made:
+            made[name] = np.concatenate([getattr(part, name) for part in parts])
+    return Encoded(**made)
 
 
 def unless_all_one(values: np.ndarray) -> np.ndarray:

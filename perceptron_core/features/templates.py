@@ -7,7 +7,8 @@ and back; it reads no sentences and hashes nothing. CRF++'s own files are parsed
 
 Where a template asks for more than the previous label (`label[-2]`, `label[-2] & label[-1]`), or for nothing else
 (`label[-1]`), labels are parts like those of any column, in all templates. What they mean is decided by the search:
-token classification by a greedy one (structures/tokens), a second-order model by Viterbi or a beam (structures/sequence).
+token classification by a greedy one (structures/tokens), a second-order model by Viterbi or a beam
+(structures/sequence).
 
 Feature names are a template's literal text with the values filled in, `word[-1]=of & word[0]=the` or
 `U05:of/the`, and can be read back, whatever the values hold. For that a value is escaped:

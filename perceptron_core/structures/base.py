@@ -118,7 +118,7 @@ class Structure(ABC):
         """What a task file means where it is silent; refuses keys that make no sense here."""
         return {}
 
-    @classmethod
+    @classmethod  # noqa: B027
     def check_templates(cls, templates: Sequence[Template], path: str) -> None:
         """Refuse a template that makes no sense here."""
 

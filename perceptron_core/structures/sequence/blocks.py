@@ -44,23 +44,15 @@ class FeatureBlock(NamedTuple):
         begin = int(self.lengths[:first].sum())
         end = begin + int(self.lengths[first:last].sum())
 
-        def ragged(starts: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
+        def ragged(starts: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             if not len(starts):
-                return starts, *columns
-            part = slice(starts[begin], starts[end])
-            return starts[begin : end + 1] - part.start, *(column[part] for column in columns)
+                return starts, ids
+            return starts[begin : end + 1] - starts[begin], ids[starts[begin] : starts[end]]
 
-        starts, ids, values = ragged(self.starts, self.ids, self.values)
-        return FeatureBlock(
-            self.lengths[first:last],
-            self.gold[begin:end],
-            starts,
-            ids,
-            *ragged(self.pair_starts, self.pair_ids),
-            values,
-            *ragged(self.triple_starts, self.triple_ids),
-            *ragged(self.skip_starts, self.skip_ids),
-        )
+        features, pairs = ragged(self.starts, self.ids), ragged(self.pair_starts, self.pair_ids)
+        triples, skips = ragged(self.triple_starts, self.triple_ids), ragged(self.skip_starts, self.skip_ids)
+        values = self.values[self.starts[begin] : self.starts[end]]
+        return FeatureBlock(self.lengths[first:last], self.gold[begin:end], *features, *pairs, values, *triples, *skips)
 
 
 class FeatureNumbers:
@@ -85,12 +77,10 @@ class FeatureNumbers:
         """The block; features that are not kept are left out."""
         if self.kept is not None:
             features = keep_only(features, self.kept)
-        columns = [
-            column
-            for table, group in zip(self.tables, features.groups)
-            for column in (group.starts, table.intern(group.keys))
-        ]
+        numbered = [(group.starts, table.intern(group.keys)) for table, group in zip(self.tables, features.groups)]
         if self.step_sizes is not None:
             for table, sizes in zip(self.tables, self.sizes_of_steps):
                 sizes.extend(self.step_sizes.of(table.keys(len(sizes))))
-        return FeatureBlock(lengths, gold, *columns[:4], features.values, *columns[4:])
+        (starts, ids), (pair_starts, pair_ids), *others = numbered
+        more = [column for group in others for column in group]
+        return FeatureBlock(lengths, gold, starts, ids, pair_starts, pair_ids, features.values, *more)

@@ -6,7 +6,7 @@ Features joined with the label before (`label[-1] & word[0]`) are ψ; see featur
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional
 
 import numpy as np
 
@@ -35,7 +35,8 @@ class FirstOrder(Structure):
     """A first-order sequence."""
 
     kind = SEQUENCE
-    decoders, updates = DECODERS, UPDATES
+    decoders: ClassVar[tuple[str, ...]] = DECODERS
+    updates: ClassVar[tuple[str, ...]] = UPDATES
 
     def __init__(self, features: FeatureSet, record: Mapping[str, Any]) -> None:
         super().__init__(features, record)

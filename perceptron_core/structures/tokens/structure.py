@@ -49,8 +49,8 @@ class Tokens(FirstOrder):
         if self.record["transitions"] or self.record["legal_transitions"]:
             template = next(t for t in self.features.templates if not has_no_label(t))
             raise UserError(
-                f"with --decoder greedy `{template.text}` makes every token an example of its own, without transitions; "
-                "remove `transitions` and `legal_transitions` from the task file, or choose viterbi or beam"
+                f"with --decoder greedy `{template.text}` makes every token an example of its own, without "
+                "transitions; remove `transitions` and `legal_transitions` from the task file, or choose another decoder"
             )
 
     def scored(self) -> dict[str, bool]:
