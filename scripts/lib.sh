@@ -1,10 +1,10 @@
-# What scripts/demo and scripts/test share: a virtual environment with the package of this tree installed in it.
-# To be sourced by bash, with the repository as the current directory.
+# What scripts/demo, scripts/test and scripts/bench share: a virtual environment with this tree's package installed.
+# Source it from bash, with the repository as the current directory.
 
 say() { printf '==> %s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 
-# Prints the first Python of the PATH that will do.
+# Prints the first Python on the PATH that is new enough and can make virtual environments.
 find_python() {
     local candidate without_venv=""
     for candidate in python3 python3.14 python3.13 python3.12 python3.11 python3.10 python3.9 python; do
@@ -21,7 +21,7 @@ find_python() {
     fail "No Python 3.9 or newer was found on the PATH; install one (https://www.python.org/downloads) and run this again."
 }
 
-# What the installed package is made of.
+# Lists the files that the installed package is made of.
 sources() {
     local path
     for path in LICENSE README.md pyproject.toml setup.cfg setup.py MANIFEST.in configs jobs perceptron_core; do
@@ -29,8 +29,8 @@ sources() {
     done | LC_ALL=C sort
 }
 
-# install VENV [EXTRA]: makes the environment if there is none and installs the package (with EXTRA, such as [test])
-# unless exactly these sources are in it already.
+# install VENV [EXTRA]: makes the environment if there is none, and installs the package (with EXTRA, such as [test])
+# unless exactly these sources are installed already.
 install() {
     local venv=$1 extra=${2:-} python stamp
     if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
@@ -43,13 +43,13 @@ install() {
         return
     fi
     say "installing the package into $venv"
-    # From a copy, since a build in the tree itself would also pick up what older builds left there.
+    # From a copy, because a build in the tree itself would also pick up what older builds left there.
     (
         copy=$(mktemp -d)
         trap 'rm -rf "$copy"' EXIT
         sources | xargs tar -cf - | tar -xf - -C "$copy"
         "$venv/bin/python" -m pip install --quiet --upgrade --use-pep517 --disable-pip-version-check "$copy$extra" \
-            || fail "The installation failed; pip's messages above tell why."
+            || fail "The installation failed; pip's messages above say why."
     )
     printf '%s\n' "$stamp" >"$venv/installed-sources"
 }

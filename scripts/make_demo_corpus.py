@@ -3,8 +3,8 @@
     python scripts/make_demo_corpus.py DIR
 
 writes DIR/train.txt, DIR/dev.txt and DIR/test.txt (columns `word tag`, a blank line after each sentence)
-and prints how far the most frequent tag of each word gets on the test part. The same bytes come out on every
-machine and Python. The sentences serve to try the tools; they are no substitute for a real treebank.
+and prints the accuracy of tagging each word of the test part with its most frequent tag. The same bytes come out on
+every machine and Python. The sentences serve to try the tools; they are not a substitute for a real treebank.
 """
 
 import argparse
@@ -21,8 +21,8 @@ Sentence = list[Token]
 SEED = 2010
 SIZES = {"train": 2400, "dev": 400, "test": 400}
 LENGTHS = range(5, 27)
-RARE_SHARE = 0.12  # of the words drawn from an open class, these are made up on the spot
-NOISE = 0.01  # of the tags, these are replaced by what an annotator might have confused them with
+RARE_SHARE = 0.12  # share of the words drawn from an open class that are made up
+NOISE = 0.01  # share of the tags that are replaced by what an annotator might have confused them with
 
 # Alternatives are `weight symbols`. `word/TAG` is a word, `class.TAG` draws one from the lexicon, anything
 # else is a rule; a `?` makes a symbol optional. A rule whose name ends in `#` comes in a singular and a
@@ -158,7 +158,7 @@ def compile_grammar() -> Rules:
 
 
 class Generator:
-    """Draws sentences, by `random()` alone: its numbers are the same in every version of Python."""
+    """Draws sentences, only by `random()`, whose numbers are the same in every version of Python."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed).random
@@ -189,7 +189,7 @@ class Generator:
     def _draw(self, name: str, tag: str) -> str:
         if name in RARE and self._random() < RARE_SHARE:
             return self._rare(name, tag)
-        # The square prefers the front of the list, as a few words are frequent in any language.
+        # The square prefers the front of the list: in any language a few words are frequent.
         words = self._lexicon[f"{name}.{tag}"]
         draw = self._random()
         return words[int(len(words) * draw * draw)]
@@ -212,7 +212,7 @@ class Generator:
 
 
 def _spelled(tokens: Sentence) -> Sentence:
-    """With a capital at the beginning, and `an` before a vowel."""
+    """The tokens with a capital at the beginning, and `an` before a vowel."""
     words = [word for word, _ in tokens]
     for i, following in enumerate(words[1:]):
         if words[i] == "a" and following[0] in "aeiou":
@@ -238,7 +238,7 @@ def make_corpus() -> dict[str, list[Sentence]]:
 
 
 def most_frequent_tag_accuracy(train: list[Sentence], test: list[Sentence]) -> float:
-    """What a look-up table gets right: each word's most frequent tag, or of all words'."""
+    """The accuracy of a look-up table: each word's most frequent tag, or that of all words for an unknown word."""
     tags_of: dict[str, Counter] = defaultdict(Counter)
     overall: Counter = Counter()
     for sentence in train:

@@ -2,10 +2,10 @@
 //
 //     OpennlpTagger train      TEMPLATES CORPUS MODEL ITERATIONS
 //     OpennlpTagger tag        TEMPLATES MODEL CORPUS OUTPUT       the corpus with the guess as a further column
-//     OpennlpTagger attributes TEMPLATES CORPUS                    a token a line, for a comparison with ours
+//     OpennlpTagger attributes TEMPLATES CORPUS                    one token per line, for a comparison with ours
 //
-// TEMPLATES has a template a line: for each part text, attribute and offset, all separated by tabs; or a text alone, which
-// every token has.
+// TEMPLATES has one template per line: for each part text, attribute and offset, all separated by tabs; or only a text,
+// which every token has.
 
 import java.io.BufferedReader;
 import java.io.File;

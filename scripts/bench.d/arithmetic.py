@@ -27,7 +27,7 @@ def paired_ratios(above: Sequence[float], below: Sequence[float]) -> Spread:
 
 
 def deviation_from_flat(values: Sequence[float]) -> float:
-    """How far the numbers stray from their median, as a share of it (0.1 is 10 %); without limit if that is nothing."""
+    """How far the numbers stray from their median, as a share of it (0.1 is 10 %); infinite if the median is 0."""
     middle = median(values)
     if middle <= 0:
         return math.inf

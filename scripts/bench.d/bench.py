@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 CONFIGS = HERE.parent.parent / "configs"
 PERCEPTRON = Path(sys.prefix) / "bin" / "perceptron"
 
-Side = Callable[[int], Measurement]  # measures once; is told the how-manieth time it is
+Side = Callable[[int], Measurement]  # measures once; gets the number of the turn, from 0
 
 
 class Bench:
@@ -38,11 +38,11 @@ class Bench:
     def corpus(self, name: str) -> Path:
         path = self.data / name
         if not path.is_file():
-            raise Missing(f"there is no corpus {path}; say by --data or PERCEPTRON_DATA where the corpora are")
+            raise Missing(f"there is no corpus {path}; say with --data or PERCEPTRON_DATA where the corpora are")
         return path
 
     def has(self, rival: str) -> bool:
-        """Whether the rival can be had; it is installed if need be."""
+        """Whether the rival is there; it is installed if it is not."""
         if rival not in self.versions and rival not in self.absent:
             try:
                 self.say(f"looking for {rival}")
@@ -62,7 +62,7 @@ class Bench:
         return measure([PERCEPTRON, *arguments])
 
     def train(self, task: Path, run: Path, epochs: int, *options: object) -> Measurement:
-        """`perceptron train` from the beginning, for exactly so many epochs."""
+        """`perceptron train` from the beginning, for exactly this number of epochs."""
         shutil.rmtree(run, ignore_errors=True)
         taken = self.perceptron(
             "train", task, "--run-dir", run, "--epochs", epochs, "--stop-threshold", 0, "--quiet", *options
@@ -86,7 +86,7 @@ class Bench:
     # ------------------------------------------------------------ measuring and comparing
 
     def alternate(self, sides: Mapping[str, Side]) -> dict[str, list[Measurement]]:
-        """All sides in turns, as often as was asked for; a rival that is missing or fails is left out, and known."""
+        """All sides in turns, `repeats` times; a rival that is missing or fails is left out and noted in `absent`."""
         taken: dict[str, list[Measurement]] = {name: [] for name in sides if name not in self.rivals or self.has(name)}
         for turn in range(self.repeats):
             for name in list(taken):

@@ -56,7 +56,7 @@ def _against(bench: Bench, rival: str, classes: int, files: Files) -> tuple[Row,
     averaged, last = _accuracies(bench, files, learner)
     wholes = sorted(_seconds(one, "epochs") for one in taken["ours"])
     note = (
-        f"processor seconds of the pass alone (with weights fetched and steps emitted, mixed and applied "
+        f"processor seconds of only the pass (with weights fetched and steps emitted, mixed and applied "
         f"{wholes[len(wholes) // 2]:.3f} s) against those of `fit`; accuracy with averaged weights, which the rival's "
         f"default does not have (our last weights: {100 * last:.1f} %)"
     )

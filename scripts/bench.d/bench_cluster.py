@@ -1,9 +1,10 @@
-"""cluster: an epoch on a simulated cluster with a node a shard, on a corpus whose serial epoch takes a minute.
+"""cluster: an epoch on a simulated cluster with one node per shard, on a corpus whose serial epoch takes a minute.
 
-Every shard's seconds are measured one after the other in one process, and so are those of as many reducers; an epoch of
-the cluster takes as long as the slowest of each, and what is one process's work (jobs/experiment/clock.py). How far
-that can be believed is seen where it can be measured: two shards as two processes, `-r local`, which start anew and
-read their shard in each epoch, one after the other for the clock, and at once to be measured.
+Every shard's seconds are measured one after the other in one process, and so are those of the same number of reducers.
+An epoch of the cluster takes as long as the slowest shard and the slowest reducer, plus what one process does by itself
+(jobs/experiment/clock.py). Two shards check how far that can be trusted, because they can be measured: two processes
+of `-r local`, which start anew and read their shard in each epoch, run one after the other for the clock, and at the
+same time for the measurement.
 """
 
 import math
@@ -23,8 +24,8 @@ TASK = CONFIGS / "pos.yaml"
 SHARDS = (1, 25, 50)
 EPOCHS = 2  # the first, which reads the shards and has rounds, is left out
 SERIAL_SECONDS = 60  # what a serial epoch should take at least
-FEW = 4  # replicas by which that is found out: the time a token grows with the model
-RESERVE = 1.3  # what four replicas take is measured once, on a machine that may be busy then
+FEW = 4  # replicas to find that out with: the time per token grows with the model
+RESERVE = 1.3  # the time of those replicas is measured only once, when the machine may be busy
 EFFICIENCY = 0.6  # of S nodes
 CLOSE = 0.15  # simulated and measured
 
@@ -47,7 +48,7 @@ def run(bench: Bench) -> Outcome:
         mixing[shards] = median(map(mixing_seconds, epochs))
         shards_take[shards] = [shard["seconds"] for epoch in epochs for shard in epoch["shards"]]
         kept[shards] = inputs(history(folder / "run"))
-        bench.say(f"{shards} shards: {simulated[shards]:.1f} s an epoch")
+        bench.say(f"{shards} shards: {simulated[shards]:.1f} s per epoch")
     measured, predicted, kept[2] = _two_processes(bench, corpus, folder)
     rows = [_speed_up(simulated, shards, replicas) for shards in SHARDS[1:]]
     strays = abs(predicted / measured - 1)
@@ -64,9 +65,9 @@ def run(bench: Bench) -> Outcome:
         ]
         for shards in SHARDS
     ]
-    header = ["shards", "s an epoch", "speed-up", "a shard, s", "mixing, s"]
+    header = ["shards", "s per epoch", "speed-up", "one shard, s", "mixing, s"]
     return Outcome(
-        [*rows, check], [Detail("a cluster with a node a shard, simulated:", header, table)], {"inputs": kept}
+        [*rows, check], [Detail("a cluster with one node per shard, simulated:", header, table)], {"inputs": kept}
     )
 
 
@@ -78,8 +79,8 @@ def _train(bench: Bench, corpus: Path, folder: Path, shards: int, *options: obje
 
 
 def _two_processes(bench: Bench, corpus: Path, folder: Path) -> tuple[float, float, list]:
-    """Seconds of an epoch of two processes at once; what the clock makes of the same two, one after the other; and from
-    what. Both start from the same weights, on which it depends how long decoding takes."""
+    """Seconds of an epoch of two processes at the same time; what the clock computes for the same two, run one after
+    the other; and its inputs. Both start from the same weights, because these decide how long decoding takes."""
     in_turn = bench.scratch / "in_turn.conf"
     in_turn.write_text("runners: {local: {num_cores: 1}}\n", encoding="utf-8")
     _train(bench, corpus, folder, 2, "-r", "local", "-c", in_turn)

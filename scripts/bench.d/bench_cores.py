@@ -12,7 +12,7 @@ from results import Outcome
 
 EPOCHS = 2
 SERIAL_SECONDS = 20  # what a serial epoch should take at least …
-RESERVE = 1.25  # … also when the machine is quicker than it was while that was found out
+RESERVE = 1.25  # … even if the machine is faster later than when that was found out
 TASK = CONFIGS / "pos.yaml"
 
 

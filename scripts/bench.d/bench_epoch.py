@@ -1,4 +1,4 @@
-"""epoch: one training epoch in memory, CoNLL-2000, the same 19 attributes a token, against an iteration of CRFsuite."""
+"""epoch: a training epoch in memory, CoNLL-2000, the same 19 attributes per token, against an iteration of CRFsuite."""
 
 from typing import Callable
 
@@ -20,9 +20,9 @@ def run(bench: Bench) -> Outcome:
             "CRFsuite": lambda turn: bench.process("crfsuite_process", "train", features, corpus, model, EPOCHS),
         }
     )
-    row = Row("epoch", f"an epoch in memory, CoNLL-2000, 19 attributes a token, mean of {EPOCHS}", "CRFsuite")
+    row = Row("epoch", f"an epoch in memory, CoNLL-2000, 19 attributes per token, mean of {EPOCHS}", "CRFsuite")
     passes = bench.compare(
-        row._replace(note="processor seconds of the pass alone, as CRFsuite's log has them; for memory see `train`"),
+        row._replace(note="processor seconds of only the pass, as CRFsuite's log has them; for memory see `train`"),
         GOAL,
         taken["ours"],
         taken.get("CRFsuite"),

@@ -1,8 +1,8 @@
 """growth: 1, 2, 4, 8 and 16 shards of one size, by the product's own commands, against a straight line.
 
-The text is Brown in a random order, grown beyond its end by replicas whose rare words are new. A command's seconds a
-token are counted without what it takes for a corpus of one sentence, which is printed. An epoch is the second one,
-which starts from weights: the sum of its mappers' seconds, and for mixing what came after the last of them.
+The text is Brown in a random order, grown beyond its end by replicas whose rare words are new. A command's
+seconds per token leave out what it takes for a corpus of one sentence, which is printed separately. An epoch is the
+second one, which starts from weights: the sum of its mappers' seconds, and for mixing what came after the last of them.
 """
 
 import random
@@ -25,7 +25,7 @@ SIZES = (1, 2, 4, 8, 16)
 SENTENCES = 5000  # of a shard
 EPOCHS = 2
 TOLERANCE = 0.1
-AGAIN = 4  # how often a mapper gets the same sentences, when its memory should stay the same
+AGAIN = 4  # how often a mapper gets the same sentences; its memory should stay the same
 STAGES = ("prepare", "epoch", "mix", "predict")
 TASK = CONFIGS / "pos.yaml"
 
@@ -111,15 +111,15 @@ def _tables(taken: dict[int, list[Size]], floors: list[Size], again: list[int]) 
     shown, rows = [], []
     largest = SIZES[-1]
     for stage in STAGES:
-        # Mappers are as many as shards, so what each of them takes to start is a part of the line.
+        # There is one mapper per shard, so the start of each mapper is a part of the line.
         floor = 0.0 if stage == "epoch" else min(one.stages[stage].seconds for one in floors)
         micros, sizes = [], []
         for ones in taken.values():
             micros.append(median([(one.stages[stage].seconds - floor) / one.tokens * 1e6 for one in ones]))
             sizes.append(median([one.stages[stage].size / one.tokens for one in ones]))
-        shown.append([f"{stage}, µs a token", *map(number, micros), f"{floor:.2f} s"])
-        shown.append([f"{stage}, bytes a token", *map(number, sizes), "–"])
-        rows.append(_flat(f"{stage}, 1 to {largest} shards of {SENTENCES:,} sentences", micros, "µs a token"))
+        shown.append([f"{stage}, µs per token", *map(number, micros), f"{floor:.2f} s"])
+        shown.append([f"{stage}, bytes per token", *map(number, sizes), "–"])
+        rows.append(_flat(f"{stage}, 1 to {largest} shards of {SENTENCES:,} sentences", micros, "µs per token"))
     peaks = [median([one.mapper.peak for one in ones]) for ones in taken.values()]
     seconds = [median([one.mapper.seconds for one in ones]) for ones in taken.values()]
     shown.append(["a mapper's process, s", *map(number, seconds), "–"])

@@ -25,7 +25,7 @@ from perceptron_jobs.training.phases import PHASES
 from perceptron_jobs.training.run_dir import RunDir
 
 SHARDS, REDUCERS = 4, 1
-AT_LEAST = 5  # of each, whatever --repeats says: a single job's time says little
+AT_LEAST = 5  # measurements of each, whatever --repeats says, because a single job's time says little
 GOAL = Goal(at_most=1.15)
 CLUSTER = HERE.parent / "cluster"
 RUN = "hdfs:///bench/run"
@@ -61,7 +61,7 @@ def _measure(bench: Bench) -> Outcome:
 
 
 def _epochs(bench: Bench, epochs: int) -> Measurement:
-    """Train until there are so many epochs."""
+    """Train until there are `epochs` epochs."""
     return bench.perceptron(
         "train",
         CONFIGS / "chunking.yaml",

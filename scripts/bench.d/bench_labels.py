@@ -20,7 +20,7 @@ EPOCHS, NLTK_EPOCHS = 10, 3
 
 
 class Contender(NamedTuple):
-    """A rival: how it trains, how it tags the dev part, what it should be beaten by."""
+    """A rival: how it trains, how it tags the dev part, and by how much ours should be faster."""
 
     train: Side
     tag: Side
@@ -84,6 +84,6 @@ def _rivals(bench: Bench, part: Path, dev: Path, tagged: Path) -> dict[str, Cont
             lambda turn: bench.process("nltk_process", "train", part, models["nltk"], NLTK_EPOCHS),
             lambda turn: bench.process("nltk_process", "tag", models["nltk"], dev, tagged),
             None,
-            f"; it trains for {NLTK_EPOCHS} epochs only, on features of its own",
+            f"; it trains for only {NLTK_EPOCHS} epochs, on features of its own",
         ),
     }

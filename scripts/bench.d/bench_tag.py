@@ -14,7 +14,7 @@ class Work(NamedTuple):
     task: Path
     goal: Goal
     step: int  # the models, which are not measured, learn from every step-th sentence …
-    epochs: int  # … in so many epochs
+    epochs: int  # … for this number of epochs
 
 
 WORKS = (

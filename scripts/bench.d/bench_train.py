@@ -25,7 +25,7 @@ def run(bench: Bench) -> Outcome:
         their_f1 = bench.score(tagged)
     row = Row(
         "train",
-        f"file → model file, CoNLL-2000, {EPOCHS} epochs, 19 attributes a token",
+        f"file → model file, CoNLL-2000, {EPOCHS} epochs, 19 attributes per token",
         "CRFsuite",
         accuracy=(our_f1, their_f1),
         note="accuracy is F1 on the test part",

@@ -12,15 +12,14 @@ GOAL = Goal(at_most=1.3)
 
 def run(bench: Bench) -> Outcome:
     folders = {
-        "one weight a feature": _make(bench, FEATURES, 1),
-        "two weights a feature": _make(
-            bench, FEATURES, 2
-        ),  # as after most updates: the right label's and the wrong one's
+        "one weight per feature": _make(bench, FEATURES, 1),
+        # As after most updates: the right label's and the wrong one's.
+        "two weights per feature": _make(bench, FEATURES, 2),
         FLOOR: _make(bench, 0, 1),
     }
     taken = bench.alternate({name: _side(bench, folder) for name, folder in folders.items()})
     rows, reports = [], {}
-    for name, goal in (("one weight a feature", GOAL), ("two weights a feature", None)):
+    for name, goal in (("one weight per feature", GOAL), ("two weights per feature", None)):
         said = reports[name] = report(taken[name][0])
         row = Row(
             "wire",

@@ -1,4 +1,4 @@
-"""Column files: reading them as a rival's user would, cutting pieces, and growing Brown as real text grows.
+"""Column files: reading them as a rival's user would, taking parts, and growing Brown as real text grows.
 
 Standard library only, since rivals read with it.
 """
@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Union
 
-RARE = 20  # words that occur no more often are another replica's own
+RARE = 20  # words that occur at most this often get a new form in each replica
 Sentence = list[list[str]]  # columns of tokens
 
 
@@ -37,13 +37,13 @@ def write(path: Union[str, Path], sentences: Iterator[Sentence]) -> None:
 
 
 def every(path: Union[str, Path], step: int) -> Iterator[Sentence]:
-    """Every step-th sentence: a piece that has a bit of all that the corpus has."""
+    """Every step-th sentence: a part that is a sample of the whole corpus."""
     return islice(read(path), 0, None, step)
 
 
 def grown(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
-    """The sentences again and again. In each replica the rare words have a suffix of its own, so that new types go
-    on appearing, while the frequent words, and with them most tokens, stay what they are."""
+    """The sentences again and again. In each replica the rare words have a suffix of its own, so that new types keep
+    appearing, while the frequent words, and with them most tokens, stay the same."""
     counts = Counter(word for sentence in sentences for word in sentence[0])
     replica = 0
     while True:

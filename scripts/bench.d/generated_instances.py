@@ -22,7 +22,7 @@ AT_ONCE = 10_000
 def write_instances(classes: int, train: Path, held_out: Path) -> None:
     random = np.random.default_rng(classes)
     language = np.cumsum(1.0 / np.arange(1, WORDS + 1))
-    # a class is a language of its own: the same frequencies, the words in another order
+    # each class is its own language: the same frequencies, the words in another order
     orders = np.stack([random.permutation(WORDS) for _ in range(classes)])
     for path, size in ((train, TRAIN), (held_out, HELD_OUT)):
         with open(path, "w", encoding="ascii") as file:

@@ -29,7 +29,7 @@ class Measurement(NamedTuple):
 def measure(
     command: Sequence[object], variables: Optional[Mapping[str, str]] = None, folder: Optional[str] = None
 ) -> Measurement:
-    """Run the command to its end; Failed if that is not a good one."""
+    """Run the command to its end; raise Failed if its exit code is not 0."""
     arguments = [str(argument) for argument in command]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         began = time.perf_counter()

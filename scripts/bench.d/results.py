@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 
 
 def number(value: float) -> str:
-    """Three digits, more before the point if need be."""
+    """Three digits, or more if there are more before the point."""
     if value == 0:
         return "0"
     digits = max(0, 2 - len(str(int(abs(value)))) + 1) if abs(value) >= 1 else 3

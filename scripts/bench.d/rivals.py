@@ -1,4 +1,4 @@
-"""The rivals: how each is had. One that is not to be had is Missing, with the reason, and the rest goes on."""
+"""The rivals, and how each is installed. One that cannot be had is Missing, with the reason; the others go on."""
 
 import importlib
 import shutil
@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 
 class Rival(Protocol):
     def install(self) -> str:
-        """Its version, installed if it was not there; or Missing."""
+        """Install it if it is not there, and return its version; or raise Missing."""
 
 
 class FromPip:
@@ -39,7 +39,7 @@ class FromPip:
 
 class OpenNlp:
     """Debian's package, unpacked beside the environment (nothing is installed into the system), and our driver,
-    which feeds it the same attributes as everybody."""
+    which gives it the same attributes as the other rivals."""
 
     package = "libapache-opennlp-java"
     driver = "OpennlpTagger"
@@ -76,7 +76,7 @@ class OpenNlp:
 
 
 def _run(command: list[object], folder: Path = HERE) -> None:
-    """Run a step of an installation; Missing with what it complained of, if it fails."""
+    """Run a step of an installation; if it fails, raise Missing with its error message."""
     done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True)
     if done.returncode:
         complaints = [line for line in done.stderr.splitlines() if line.strip()] or ["it did not say why"]

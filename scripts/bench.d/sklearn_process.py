@@ -14,7 +14,7 @@ from sklearn.datasets import load_svmlight_files
 
 
 def main(estimator: str, train: str, held_out: str, epochs: str) -> None:
-    warnings.simplefilter("ignore")  # versions differ in which of their names they want to give up
+    warnings.simplefilter("ignore")  # versions differ in what they deprecate
     x, y, x_held_out, y_held_out = load_svmlight_files([train, held_out], n_features=WORDS + 1)
     for matrix in (x, x_held_out):  # some versions read wider indices than their learners take
         matrix.indices, matrix.indptr = matrix.indices.astype("i4"), matrix.indptr.astype("i4")

@@ -1,6 +1,6 @@
 """The steps of two shards on their way through mrjob's local runner, in a process of its own.
 
-wire_process.py make FOLDER FEATURES WEIGHTS   the steps, so many weights a feature; half of the features are in both
+wire_process.py make FOLDER FEATURES WEIGHTS   the steps; half of the features are in both shards
 wire_process.py run  FOLDER                    the job, and its output as the driver reads it; prints counts as JSON
 """
 

@@ -61,7 +61,7 @@ def fetched_folder() -> Path:
 
 
 def fetch() -> Path:
-    """Returns the folder of Hadoop's jars, filling it if need be; the caller holds the cache's lock."""
+    """Returns the folder of Hadoop's jars, and fills it if necessary; the caller holds the cache's lock."""
     folder = fetched_folder()
     if not folder.is_dir():
         maven = shutil.which("mvn")
@@ -76,8 +76,6 @@ def fetch() -> Path:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             tail = "\n".join(done.stdout.splitlines()[-20:])
-            raise ClusterError(
-                f"Maven could not fetch Hadoop; mend what it complains about and run this again:\n{tail}"
-            )
+            raise ClusterError(f"Maven could not fetch Hadoop; fix what it complains about and run this again:\n{tail}")
         partial.rename(folder)
     return folder / "lib"

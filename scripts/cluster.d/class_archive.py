@@ -1,8 +1,8 @@
 """The class archive (class-data sharing): what Hadoop's JVMs load is mapped into memory instead of read from 179 jars.
 
 A JVM of Hadoop spends most of its first seconds on loading classes, and a small job is half a dozen such JVMs. The
-archive is made once for each version of Java, from the classes that a first job loads, and kept with the jars. It is a
-matter of speed alone: a JVM that cannot use it goes on without.
+archive is made once for each version of Java, from the classes that a first job loads, and kept with the jars. It only
+makes a JVM start faster: one that cannot use it goes on without.
 """
 
 import os
@@ -28,7 +28,7 @@ def build(cluster: Cluster, software: Software, archive: Path) -> None:
     _run_job(cluster, software, work)
     names: dict[str, None] = {}
     for path in sorted(work.glob("*.list")):
-        lines = path.read_text(encoding="utf-8").split("\n")[:-1]  # whole lines only, should a JVM have been killed
+        lines = path.read_text(encoding="utf-8").split("\n")[:-1]  # only whole lines, in case a JVM was killed
         names.update(dict.fromkeys(line for line in lines if not line.startswith(("#", "@"))))
     merged, fresh = work / "merged", archive.with_name(archive.name + ".partial")
     merged.write_text("\n".join(names) + "\n", encoding="utf-8")
@@ -48,7 +48,7 @@ def _run_job(cluster: Cluster, software: Software, work: Path) -> None:
     # @taskid@ is replaced by Hadoop for tasks only; there is one master.
     recorded = dict.fromkeys(ADMIN_OPTIONS, "@taskid@") | {ADMIN_OPTIONS[0]: "master"}
     options = [f"-D{name}={software.java_options()} {recorder.format(file)}" for name, file in recorded.items()]
-    folder = f"/class-archive-{os.getpid()}"  # nothing of an earlier attempt is in the way
+    folder = f"/class-archive-{os.getpid()}"  # so that an earlier attempt is not in the way
     cluster.run("fs", "-mkdir", folder, log="class-archive")
     cluster.run("fs", "-put", work / "input", folder, log="class-archive", options=recorder.format("put"))
     job = ["-input", f"{folder}/input", "-output", f"{folder}/output", "-mapper", "cat", "-reducer", "cat"]

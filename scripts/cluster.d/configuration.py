@@ -16,7 +16,7 @@ MARK = "PERCEPTRON_CLUSTER_OF"
 # MB; also the application master's. YARN ends a task that takes more: its JVM (about 200), and the mapper or reducer.
 TASK_MEMORY = 1024
 
-SHUFFLE = "mapreduce.shuffle.port"  # alone in having no host: a NodeManager serves map outputs on all interfaces
+SHUFFLE = "mapreduce.shuffle.port"  # the only one without a host: a NodeManager serves map outputs on all interfaces
 
 # The services of the cluster and the number of addresses that each needs, in Hadoop's names for them.
 SERVICES = {
@@ -201,11 +201,11 @@ ADMIN_OPTIONS = (
 _SCHEDULER: Settings = {
     "yarn.scheduler.capacity.root.queues": "default",
     "yarn.scheduler.capacity.root.default.capacity": 100,
-    # Two small jobs can run at once, and their masters never take all the room there is.
+    # Two small jobs can run at once, and their masters never take all the room.
     "yarn.scheduler.capacity.maximum-am-resource-percent": 0.5,
     # Counts cores too, so that a job's memory settings do not decide how many tasks run at once.
     "yarn.scheduler.capacity.resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
-    # One container a heartbeat spreads the tasks over the nodes, instead of filling one node first.
+    # One container per heartbeat spreads the tasks over the nodes, instead of filling one node first.
     "yarn.scheduler.capacity.per-node-heartbeat.multiple-assignments-enabled": False,
     "yarn.scheduler.capacity.node-locality-delay": 10,
 }

@@ -103,7 +103,7 @@ def up(state: Path, size: Optional[int]) -> int:
                 print("making the class archive (once, less than a minute) ...", flush=True)
                 software = with_class_archive(cluster, software, archive)
         except (ClusterError, KeyboardInterrupt):
-            if not running:  # what ran before is not to suffer from a daemon that does not come back
+            if not running:  # what ran before must not suffer from a daemon that does not start again
                 processes.stop(state)
             raise
         print(f"The cluster in {state} is up after {time.monotonic() - began:.0f} s; see `scripts/cluster status`.")

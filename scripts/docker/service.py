@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cluster.d"))
 
-import artifacts  # noqa: E402  (the modules of scripts/cluster are no package)
+import artifacts  # noqa: E402  (the modules of scripts/cluster are not a package)
 import class_archive  # noqa: E402
 import processes  # noqa: E402
 from cluster import Cluster  # noqa: E402
