@@ -6,10 +6,11 @@ from typing import Any
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.structures.base import Structure
 from perceptron_core.structures.classification.structure import Classification
+from perceptron_core.structures.sequence.second_order_structure import SecondOrder
 from perceptron_core.structures.sequence.structure import FirstOrder
 from perceptron_core.structures.tokens.structure import Tokens
 
-STRUCTURES: tuple[type[Structure], ...] = (FirstOrder, Tokens, Classification)
+STRUCTURES: tuple[type[Structure], ...] = (FirstOrder, SecondOrder, Tokens, Classification)
 # The structure that speaks for a kind of task before its search is known.
 KINDS: dict[str, type[Structure]] = {structure.kind: structure for structure in (FirstOrder, Classification)}
 

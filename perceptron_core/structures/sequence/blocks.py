@@ -56,11 +56,19 @@ class FeatureBlock(NamedTuple):
 
 
 class FeatureNumbers:
-    """The numbers of the features met so far, one table per group."""
+    """The numbers of the features met so far, one table per group; the groups `together` share one."""
 
-    def __init__(self, groups: int, kept: Optional[KeyTable] = None, step_sizes: Optional[StepSizes] = None) -> None:
+    def __init__(
+        self,
+        groups: int,
+        kept: Optional[KeyTable] = None,
+        step_sizes: Optional[StepSizes] = None,
+        together: tuple[int, ...] = (),
+    ) -> None:
         self.kept, self.step_sizes = kept, step_sizes
         self.tables = [KeyTable() for _ in range(groups)]
+        for group in together:
+            self.tables[group] = self.tables[together[0]]
         self.sizes_of_steps = [GrowingArray(np.float64) for _ in range(groups)]  # empty where all are 1
         self._orders = [NOTHING] * groups
 

@@ -41,10 +41,10 @@ class SequenceEngine(Engine):
         self.weights = weights  # has a float32 column "weight"
         self._fetched = self._fetched_pairs = 0
         size = len(labels)
-        dense_from = 0 if size <= DENSE_LABELS else size // 4
+        self.dense_from = 0 if size <= DENSE_LABELS else size // 4
         # A model without counts has only relevant features.
         self.min_updates = settings.min_updates if weights.counts is not None else 1
-        self.emissions, self.pairs = (Bank(size, dense_from, self.min_updates) for _ in range(2))
+        self.emissions, self.pairs = (Bank(size, self.dense_from, self.min_updates) for _ in range(2))
         self.transitions = Bank(size, 0)
         if settings.learner in ONE_PASS:  # it has learnt already: the kernel has no rule for its steps, and needs none
             settings = settings._replace(learner="perceptron")
