@@ -91,7 +91,7 @@ class MRPrepare(Job):
             "seed": self.options.seed,
             "features": self.task.fingerprint,
         }
-        yield from write_shard(builder.finish(), features.unigrams.widths, identity)
+        yield from write_shard(builder.finish(), features.unigrams.widths.tolist(), identity)
 
 
 if __name__ == "__main__":
