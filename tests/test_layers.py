@@ -20,7 +20,7 @@ JOB_FILES = [
     "evaluate",
     "count_sentences",
     "count_features",
-    "sum_shares",
+    "sum_statistics",
 ]
 
 # sys.stdlib_module_names is of 3.10; these are the ones that a task's file may want on 3.9
@@ -147,7 +147,9 @@ def test_a_job_file_needs_only_what_a_task_node_has(job: str) -> None:
     names = list(imported(read(ROOT / "jobs" / "mr" / f"{job}.py")))
     assert top(iter(names)) <= {*STANDARD, "msgpack", "mrjob", "perceptron_core", "perceptron_jobs"}
     ours = {name for name in names if name.split(".")[0] == "perceptron_jobs"}
-    assert all(name.startswith(("perceptron_jobs.mr", "perceptron_jobs.storage")) for name in ours)
+    assert all(
+        name.startswith(("perceptron_jobs.mr", "perceptron_jobs.records", "perceptron_jobs.storage")) for name in ours
+    )
 
 
 def test_the_protocol_needs_only_the_core() -> None:

@@ -20,10 +20,10 @@ def run_report(arguments: Arguments) -> None:
             output.write(page.encode())
     if arguments.svg:
         with opened_output(arguments.svg) as output:
-            output.write(learning_curve_svg(runs[0].told_history(), names[0]).encode())
+            output.write(learning_curve_svg(runs[0].whole_history(), names[0]).encode())
     if arguments.output:
         return
     for run, name in zip(runs, names):
         if len(runs) > 1:
             print(name)
-        print(learning_curve(run.told_history()))
+        print(learning_curve(run.whole_history()))

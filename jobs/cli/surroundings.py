@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO
 
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import UserError
@@ -67,7 +67,7 @@ def local_files(names: list[str]) -> Iterator[list[str]]:
 
 
 @contextlib.contextmanager
-def opened_output(name: str) -> Iterator[BinaryIO]:
+def opened_output(name: str) -> Iterator[IO[bytes]]:
     """Standard output for "-", else a file that appears when all of it is written."""
     if name == "-":
         yield sys.stdout.buffer

@@ -1,9 +1,10 @@
-"""What a run looks like in a terminal: one line an epoch, and a progress bar inside one where the terminal can."""
+"""What a run looks like in a terminal: one line per epoch, and a progress bar if the terminal can show one."""
 
 import sys
 import time
-from typing import Any, Optional, TextIO
+from typing import Optional, TextIO
 
+from perceptron_jobs.records.epoch_entry import EpochEntry
 from perceptron_jobs.training.plan import Listener
 
 BAR = 32
@@ -14,20 +15,23 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
 
 
-def epoch_line(entry: dict[str, Any], best: Optional[float]) -> str:
+def epoch_line(entry: EpochEntry, best: Optional[float]) -> str:
     """`epoch  3  errors 398 (4.5 %)  dev F1 89.41+  weights 7,460,262  shuffle 1.3 MB  4.1 s`; + is a new best."""
-    parts = [f"epoch {entry['epoch']:3}"]
-    if entry["errors"] is not None:
-        share = 100 * entry["errors"] / max(1, entry["sentences"])
-        parts.append(f"errors {entry['errors']:,} ({share:.1f} %)")
-    dev = entry.get("dev")
-    if dev:
-        mark = "+" if best is None or dev["score"] > best else " "
-        parts.append(f"dev {dev['name']} {100 * dev['score']:.2f}{mark}")
-    parts += [f"weights {entry['weights']:,}", f"shuffle {megabytes(entry['shuffled'])}", f"{entry['seconds']:.1f} s"]
-    if entry["runner"] not in ("inline", "local"):
-        parts.append(f"({', '.join(f'{name} {seconds:.1f}' for name, seconds in entry['phases'].items())})")
+    parts = [f"epoch {entry.epoch:3}"]
+    if entry.errors is not None:
+        parts.append(f"errors {entry.errors:,} ({100 * (entry.error_rate or 0):.1f} %)")
+    score = _score(entry)
+    if score is not None and entry.dev:
+        mark = "+" if best is None or score > best else " "
+        parts.append(f"dev {entry.dev.name} {100 * score:.2f}{mark}")
+    parts += [f"weights {entry.weights:,}", f"shuffle {megabytes(entry.shuffled or 0)}", f"{entry.seconds:.1f} s"]
+    if entry.runner not in ("inline", "local"):
+        parts.append(f"({', '.join(f'{name} {seconds:.1f}' for name, seconds in entry.phases.items())})")
     return "  ".join(parts)
+
+
+def _score(entry: EpochEntry) -> Optional[float]:
+    return entry.dev.score if entry.dev else None
 
 
 class Terminal(Listener):
@@ -55,10 +59,9 @@ class Terminal(Listener):
         self.bar.write(f"\r{self.what} {'━' * filled}{'─' * (BAR - filled)} {figures}{CLEAR}")
         self.bar.flush()
 
-    def epoch(self, entry: dict[str, Any]) -> None:
+    def epoch(self, entry: EpochEntry) -> None:
         self._say(epoch_line(entry, self.best))
-        if entry.get("dev"):
-            self.best = max(self.best or 0.0, entry["dev"]["score"])
+        self.best = max(self.best or 0.0, _score(entry) or 0.0) if entry.dev else self.best
 
     def clear(self) -> None:
         """Take the bar away."""

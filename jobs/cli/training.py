@@ -10,7 +10,7 @@ from perceptron_core.training.stopping import StopRule
 from perceptron_core.weights.model_file import Model
 from perceptron_jobs.cli.surroundings import Arguments, opened_cluster, require
 from perceptron_jobs.cli.terminal import Terminal
-from perceptron_jobs.corpora.prepared import prepare
+from perceptron_jobs.corpora.preparing import Preparation, prepare
 from perceptron_jobs.options.names import find_experiment
 from perceptron_jobs.options.spelling import as_arguments
 from perceptron_jobs.report import read_run, report_html
@@ -42,17 +42,20 @@ def run_prepare(arguments: Arguments, task: Task) -> None:
     require(arguments, "train", "output")
     terminal = Terminal(arguments.quiet)
     with opened_cluster(arguments, "prepare") as cluster:
-        options = (arguments.shards, arguments.seed, arguments.output, cluster, arguments.min_count)
-        made = prepare(task, arguments.train, *options)
-    content = made.content
-    counted = f"{content['sentences']:,} {task.called}"
-    if content["tokens"] != content["sentences"]:
-        counted += f", {content['tokens']:,} tokens"
+        asked = Preparation(
+            task, arguments.train, arguments.output, arguments.shards, arguments.seed, arguments.min_count
+        )
+        made = prepare(asked, cluster)
+    manifest = made.manifest
+    counted = f"{manifest.sentences:,} {task.called}"
+    if manifest.tokens != manifest.sentences:
+        counted += f", {manifest.tokens:,} tokens"
     terminal.note(f"{counted}, {len(made.labels())} labels in {len(made.shards)} shards: {arguments.output}")
-    if made.kept_path():
-        terminal.note(f"{content['kept']['features']:,} features occur on {content['min_count']} tokens or more")
-    if made.remark():
-        terminal.note(made.remark())
+    if manifest.kept:
+        terminal.note(f"{manifest.kept.features:,} features occur on {manifest.min_count} tokens or more")
+    remark = made.remark()
+    if remark:
+        terminal.note(remark)
 
 
 def run_train(arguments: Arguments, task: Task) -> None:

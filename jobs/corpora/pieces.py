@@ -11,7 +11,7 @@ from perceptron_core.corpus.files import GZIP_MAGIC
 from perceptron_core.errors import InputError
 from perceptron_core.task import Task
 from perceptron_jobs.engines.runners import Cluster, listed, run_job
-from perceptron_jobs.mr.count_sentences import MRCount
+from perceptron_jobs.mr.count_sentences import MRCountSentences
 from perceptron_jobs.storage import absolute, storage_of
 
 PIECE_BYTES = 64 << 20
@@ -47,7 +47,7 @@ def numbered(task: Task, pieces: Sequence[Piece], cluster: Cluster) -> list[Piec
         record = os.path.join(scratch, "task.json")
         with open(record, "w", encoding="utf-8") as file:
             json.dump(task.record, file)
-        counted = dict(run_job(MRCount, cluster, ["--task", record], [manifest]))
+        counted = dict(run_job(MRCountSentences, cluster, ["--task", record], [manifest]))
     placed = []
     for _, of_file in groupby(pieces, key=lambda piece: piece.file):
         ordinal = 0

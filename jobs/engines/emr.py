@@ -79,6 +79,7 @@ class EmrRunner(EMRJobRunner):
     def __init__(self, **options: Any) -> None:
         with _said_plainly():
             super().__init__(**options)
+        self._cluster_id: Optional[str]
         self._told = ""  # of the cluster's start
 
     @classmethod

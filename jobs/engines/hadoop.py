@@ -90,6 +90,8 @@ class WebHdfsFilesystem(HadoopFilesystem):
 class HadoopRunner(HadoopJobRunner):
     """mrjob's hadoop runner; `on_progress(map %, reduce %)` and `on_tracking(url)` hear of the job."""
 
+    _fs: Optional[CompositeFilesystem]
+
     def on_progress(self, maps: int, reduces: int) -> None:
         """Hadoop says how far it is."""
 
@@ -100,9 +102,10 @@ class HadoopRunner(HadoopJobRunner):
     @property
     def fs(self) -> CompositeFilesystem:
         if self._fs is None:
-            self._fs = CompositeFilesystem()
-            self._fs.add_fs("hadoop", WebHdfsFilesystem(self._opts["hadoop_bin"] or None))
-            self._fs.add_fs("local", LocalFilesystem())
+            systems = CompositeFilesystem()
+            systems.add_fs("hadoop", WebHdfsFilesystem(self._opts["hadoop_bin"] or None))
+            systems.add_fs("local", LocalFilesystem())
+            self._fs = systems
         return self._fs
 
     def _run_hadoop(self, hadoop_args: list[str], env: dict[str, str], record_callback: Any) -> tuple[int, dict]:

@@ -45,7 +45,7 @@ def run_the_other() -> None:
     path, own = sys.path[:], sys.modules.pop("sitecustomize")
     sys.path[:] = [folder for folder in path if os.path.abspath(folder) != HERE]
     try:
-        import sitecustomize  # noqa: F401
+        import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
     except ImportError:
         sys.modules["sitecustomize"] = own
     finally:

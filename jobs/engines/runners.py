@@ -62,7 +62,9 @@ class Cluster(NamedTuple):
                 load_opts_from_mrjob_conf(self.runner, self.conf)
         except (OSError, YAMLError) as error:
             problem = getattr(error, "strerror", None) or " ".join(str(error).split())
-            raise InputError(f"is no mrjob configuration: {problem}; check the file given by -c", self.conf) from error
+            raise InputError(
+                f"is not an mrjob configuration: {problem}; check the file given by -c", str(self.conf)
+            ) from error
         if self.runner != "emr":
             if self.cluster_id:
                 raise UserError("--cluster-id names a cluster of Amazon EMR; add -r emr, or leave it out")

@@ -36,7 +36,7 @@ class Cell(NamedTuple):
 
     def place(self, table: dict[str, Any]) -> tuple[tuple, Any]:
         """Its row and column in a table."""
-        return tuple(self.axes.get(name) for name in as_list(table["rows"])), self.axes.get(table.get("columns"))
+        return tuple(self.axes.get(name) for name in as_list(table["rows"])), self.axes.get(table.get("columns", ""))
 
     @property
     def prepared_name(self) -> str:

@@ -1,6 +1,5 @@
 """What the cells train on: the corpora, cut to size where the experiment limits them, and prepared."""
 
-import json
 import os
 from collections.abc import Sequence
 
@@ -13,18 +12,12 @@ from perceptron_core.shards.builder import PieceEncoder, ShardBuilder
 from perceptron_core.shards.records import write_shard
 from perceptron_core.task import Task
 from perceptron_core.wire import encode_line
-from perceptron_jobs.corpora.prepared import (
-    MANIFEST,
-    VERSION,
-    check_files,
-    data_identity,
-    read_prepared,
-    with_shards,
-    write_shard_file,
-)
+from perceptron_jobs.corpora.prepared import MANIFEST, check_files, data_identity, read_prepared
+from perceptron_jobs.corpora.preparing import write_shard_file
 from perceptron_jobs.experiment.cell import Cell, Corpus
 from perceptron_jobs.experiment.deals import DEALS
 from perceptron_jobs.experiment.makers import MAKERS
+from perceptron_jobs.records.prepared_manifest import Manifest
 from perceptron_jobs.storage import open_file, storage_of
 
 
@@ -60,8 +53,8 @@ def cut(corpus: Corpus, task: Task, folder: str) -> list[str]:
 
 def check_prepared(folder: str, cell: Cell, task: Task, files: Sequence[str]) -> None:
     """Refuse shards of an earlier time, when the corpus or the task's features were others."""
-    content = read_prepared(folder).content
-    if content["features"] != task.fingerprint or content["data"] != _identity(cell.deal, files):
+    manifest = read_prepared(folder).manifest
+    if manifest.features != task.fingerprint or manifest.data != _identity(cell.deal, files):
         raise UserError(
             f"{folder} was made of another corpus, or with other features, than {cell.corpus.name} has now; "
             "choose another --output, or remove the folder and the runs that were trained on it"
@@ -78,20 +71,15 @@ def prepare_dealt(cell: Cell, task: Task, files: Sequence[str], folder: str) -> 
     sentences = _read(task, files)
     shards, seed = cell.options["shards"], cell.options["seed"]
     parts = DEALS[cell.deal]([len(sentence.columns[0]) for sentence in sentences], shards, seed)
-    content = {
-        "version": VERSION,
-        "features": task.fingerprint,
-        "seed": seed,
-        "data": _identity(cell.deal, files),
-    }
+    manifest = Manifest(task.fingerprint, seed, _identity(cell.deal, files))
     with storage_of(folder).new_folder(folder) as local:
         built = []
         for shard, part in enumerate(parts):
             identity = {"shard": shard, "shards": shards, "seed": seed, "features": task.fingerprint}
             lines = _shard_lines(task, [sentences[i] for i in part.tolist()], identity)
             built.append(write_shard_file(local, lines))
-        with open(os.path.join(local, MANIFEST), "w", encoding="utf-8") as out:
-            json.dump(with_shards(content, built, shards), out, indent=1)
+        with open(os.path.join(local, MANIFEST), "wb") as out:
+            out.write(manifest.with_shards(built, shards).as_json())
 
 
 def _shard_lines(task: Task, sentences: Sequence[Sentence], identity: dict) -> list[bytes]:

@@ -4,7 +4,7 @@ import argparse
 import itertools
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn, Optional
+from typing import Any, Callable, NamedTuple, NoReturn, Optional
 
 import yaml
 
@@ -77,6 +77,18 @@ def names_of_row(row: tuple) -> list[str]:
     return [", ".join(map(str, row[: count + 1])) for count in range(len(row))]
 
 
+class _TrainingOptions(argparse.ArgumentParser):
+    """The options of `perceptron train`; a wrong one is told to `refuse`."""
+
+    def __init__(self, refuse: Callable[[str], NoReturn]) -> None:
+        super().__init__()
+        self.refuse = refuse
+        add_train(self)
+
+    def error(self, message: str) -> NoReturn:
+        self.refuse(message)
+
+
 class _Reader:
     def __init__(self, path: str, content: dict[str, Any]) -> None:
         self.path, self.content = path, content
@@ -134,9 +146,7 @@ class _Reader:
         return os.path.join(os.path.dirname(self.path), path)
 
     def cells(self, corpora: dict[str, Corpus], seeds: Sequence[int]) -> list[Cell]:
-        parser = argparse.ArgumentParser()
-        add_train(parser)
-        parser.error = self.refuse  # type: ignore[method-assign]
+        parser = _TrainingOptions(self.refuse)
         allowed = sorted({*OF_THE_GRID, *option_names(parser)} - NOT_IN_RUNS)
         cells = []
         for group, given in self.content["runs"].items():
@@ -190,7 +200,7 @@ class _Reader:
         self.known("figure", list(figure), ("x", "y", "panels", "lines", "only"))
         numeric = [name for name in axes if all(_is_number(cell.axes.get(name, 0)) for cell in cells)]
         measures = [name for name in MEASURES if name not in axes]
-        self.known("figure: x", [figure.get("x")], [*CURVE_AXES, *numeric, *measures])
+        self.known("figure: x", [figure.get("x", "")], [*CURVE_AXES, *numeric, *measures])
         self.known("figure: y", as_list(figure.get("y")), list(CURVES if figure["x"] in CURVE_AXES else MEASURES))
         for name in ("panels", "lines"):
             self.known(f"figure: {name}", [figure[name]] if name in figure else [], axes)

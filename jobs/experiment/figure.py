@@ -111,6 +111,6 @@ def _by_seed(results: Sequence[Result]) -> list[list[Result]]:
 
 def _curve(pooled: Sequence[Result], x: str, y: str) -> list[Point]:
     """The mean curve of several seeds, as far as all of them go."""
-    xs = [[e["epoch"] for e in r.history] if x == "epoch" else r.seconds_until() for r in pooled]
+    xs = [[e.epoch for e in r.history] if x == "epoch" else r.seconds_until() for r in pooled]
     ys = [result.curve(y) for result in pooled]
     return [(fmean(at), fmean(values)) for at, values in zip(zip(*xs), zip(*ys))]

@@ -5,9 +5,10 @@ from statistics import fmean
 from typing import Any, Callable, NamedTuple, Optional
 
 from perceptron_jobs.experiment.cell import Cell
-from perceptron_jobs.experiment.clock import Epoch, seconds_until, training_seconds
+from perceptron_jobs.experiment.clock import seconds_until, training_seconds
 from perceptron_jobs.experiment.model_size import model_size
 from perceptron_jobs.experiment.team import Team
+from perceptron_jobs.records.epoch_entry import EpochEntry
 
 MARGIN = 0.3  # points below the baseline's final dev score that count as having arrived there
 LATE_EPOCHS = 5  # last weights move from epoch to epoch: their mean over these says more than any one
@@ -15,7 +16,7 @@ LATE_EPOCHS = 5  # last weights move from epoch to epoch: their mean over these 
 
 class Result(NamedTuple):
     cell: Cell
-    history: list[Epoch]
+    history: Sequence[EpochEntry]
     run_dir: str = ""
     team: Optional[Team] = None  # of the processors that are simulated
 
@@ -29,25 +30,32 @@ class Result(NamedTuple):
     @property
     def score_name(self) -> str:
         """F1 or accuracy."""
-        return self.history[-1]["dev"]["name"]
+        dev = self.history[-1].dev
+        return (dev.name if dev else None) or "score"
 
 
 class Curve(NamedTuple):
-    """A number an epoch."""
+    """One number per epoch."""
 
     title: str
-    of: Callable[[Epoch], float]
+    of: Callable[[EpochEntry], float]
+
+
+def _percent(epoch: EpochEntry, series: str) -> float:
+    score = getattr(epoch.dev, series)
+    assert score is not None, "every cell has a dev set; whoever asks for averages has chosen a learner with averages"
+    return 100 * score
 
 
 CURVES = {
-    "dev.averaged": Curve("dev {score}, averaged weights", lambda epoch: 100 * epoch["dev"]["averaged"]),
-    "dev.last": Curve("dev {score}, last weights", lambda epoch: 100 * epoch["dev"]["last"]),
-    "errors": Curve("training errors (sentences)", lambda epoch: epoch["errors"]),
+    "dev.averaged": Curve("dev {score}, averaged weights", lambda epoch: _percent(epoch, "averaged")),
+    "dev.last": Curve("dev {score}, last weights", lambda epoch: _percent(epoch, "last")),
+    "errors": Curve("training errors (sentences)", lambda epoch: epoch.errors or 0),
 }
 
 
 class Measure(NamedTuple):
-    """A number a run; where it is compared with the baseline, which trained on the same corpus with the same seed."""
+    """One number per run, or one that compares it with the baseline on the same corpus with the same seed."""
 
     title: str
     decimals: int
@@ -73,7 +81,7 @@ def with_one_processor(result: Result, results: Sequence[Result]) -> Optional[Re
 
 def _convergence(result: Result, baseline: Optional[Result]) -> Optional[int]:
     """The number of epochs, if the stop rule ended the run and not the limit."""
-    epochs = result.history[-1]["epoch"]
+    epochs = result.history[-1].epoch
     return None if epochs == result.cell.options.get("epochs") else epochs
 
 
@@ -122,7 +130,7 @@ def _intrinsic(result: Result, alone: Optional[Result]) -> Optional[float]:
 def _waiting(result: Result, _: Optional[Result]) -> float:
     if result.team:
         return 100 * result.team.waiting
-    shards = [[shard["seconds"] for shard in epoch["shards"]] for epoch in result.history]
+    shards = [[shard.seconds for shard in epoch.shards] for epoch in result.history]
     return 100 * (1 - sum(map(fmean, shards)) / sum(map(max, shards)))
 
 
@@ -138,18 +146,21 @@ def _loss(result: Result, baseline: Optional[Result]) -> Optional[float]:
     return baseline.curve("dev.averaged")[-1] - result.curve("dev.averaged")[-1] if baseline else None
 
 
+def _last_of(curve: str) -> Callable[[Result, Optional[Result]], float]:
+    return lambda run, _: run.curve(curve)[-1]
+
+
 MEASURES = {
     **{
-        name: Measure(curve.title, 2 if name.startswith("dev") else 0, lambda run, _, name=name: run.curve(name)[-1])
-        for name, curve in CURVES.items()
+        name: Measure(curve.title, 2 if name.startswith("dev") else 0, _last_of(name)) for name, curve in CURVES.items()
     },
     "dev.last.late": Measure(
         f"dev {{score}}, last weights, mean of the last {LATE_EPOCHS} epochs",
         2,
         lambda run, _: fmean(run.curve("dev.last")[-LATE_EPOCHS:]),
     ),
-    "dev": Measure("dev {score}", 2, lambda run, _: 100 * run.history[-1]["dev"]["score"]),
-    "epochs": Measure("epochs", 0, lambda run, _: run.history[-1]["epoch"]),
+    "dev": Measure("dev {score}", 2, lambda run, _: _percent(run.history[-1], "score")),
+    "epochs": Measure("epochs", 0, lambda run, _: run.history[-1].epoch),
     "convergence": Measure(
         "epochs to convergence",
         0,
@@ -160,7 +171,7 @@ MEASURES = {
     "seconds.measured": Measure(
         "seconds measured",
         2,
-        lambda run, _: sum(epoch["seconds"] - epoch["phases"]["dev"] for epoch in run.history),
+        lambda run, _: sum((epoch.seconds or 0.0) - epoch.phases["dev"] for epoch in run.history),
         "Seconds measured: of all jobs as they ran here, without scoring the dev set.",
     ),
     "arrival": _by_seeds(
@@ -217,7 +228,7 @@ MEASURES = {
     "fewer": Measure("times fewer", 1, _sparser, "Times fewer: the baseline's features, divided by the run's."),
     "megabytes": Measure("MB of the model", 2, lambda run, _: model_size(run.run_dir).bytes / 1e6),
     "loss": Measure("points lost", 2, _loss, "Points lost: the baseline's averaged dev score, less the run's."),
-    "shuffled": Measure("MB shuffled", 1, lambda run, _: sum(epoch["shuffled"] for epoch in run.history) / 1e6),
+    "shuffled": Measure("MB shuffled", 1, lambda run, _: sum(epoch.shuffled or 0 for epoch in run.history) / 1e6),
 }
 
 

@@ -9,7 +9,7 @@ from perceptron_core.atomic import written_atomically
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_jobs.experiment.cell import Cell, Corpus
-from perceptron_jobs.experiment.clock import CAPTION, Epoch, inputs, seconds_until
+from perceptron_jobs.experiment.clock import CAPTION, inputs, seconds_until
 from perceptron_jobs.experiment.corpora import check_prepared, cut, make, prepare_dealt
 from perceptron_jobs.experiment.deals import DEALS
 from perceptron_jobs.experiment.decoding import measure
@@ -99,10 +99,10 @@ class _Run:
         def ended(name: str, seconds: float) -> None:
             nonlocal done
             done += 1
-            last = _history(self.run_dir(waiting[name]))[-1]
-            score = f"{last['dev']['name']} {100 * last['dev']['score']:.2f}"
-            epochs = _counted(last["epoch"], "epoch", "epochs")
-            self.listener.note(f"[{done:{len(str(count))}}/{count}] {name}: {epochs}, dev {score}, {seconds:.1f} s")
+            last = RunDir(self.run_dir(waiting[name])).written_history()[-1]
+            dev = f", dev {last.dev.name} {100 * (last.dev.score or 0):.2f}" if last.dev else ""
+            epochs = _counted(last.epoch, "epoch", "epochs")
+            self.listener.note(f"[{done:{len(str(count))}}/{count}] {name}: {epochs}{dev}, {seconds:.1f} s")
 
         commands = {name: self._command(cell) for name, cell in waiting.items()}
         run_commands(commands, self.where.jobs, self.path("logs"), ended)
@@ -123,7 +123,7 @@ class _Run:
             with open(self.decoding(cell), encoding="utf-8") as file:
                 decoding = Decoding(**json.load(file))
             team = make_team(decoding, cell.options["minibatch"], cell.processors)
-        return Result(cell, _history(self.run_dir(cell)), self.run_dir(cell), team)
+        return Result(cell, RunDir(self.run_dir(cell)).written_history(), self.run_dir(cell), team)
 
     def _command(self, cell: Cell) -> Command:
         command = ["train", cell.corpus.task, "--prepared", self.prepared(cell), "--dev", *self.dev[cell.corpus]]
@@ -132,7 +132,8 @@ class _Run:
     def _is_done(self, cell: Cell) -> bool:
         """Whether it ended with the task as it is now; if the task is another one, `perceptron train` says so."""
         run, task = RunDir(self.run_dir(cell)), json.loads(json.dumps(portable(self.tasks[cell.corpus])))
-        return os.path.exists(run.file("model")) and (run.config() or {}).get("task") == task
+        config = run.config() if os.path.exists(run.file("model")) else None
+        return config is not None and config.task == task
 
     def _show(self, results: Sequence[Result]) -> list[str]:
         content, name = self.experiment.content, self.experiment.name
@@ -161,11 +162,6 @@ class _Run:
         with written_atomically(path) as file:
             file.write(text.encode())
         return path
-
-
-def _history(run_dir: str) -> list[Epoch]:
-    with open(os.path.join(run_dir, "history.jsonl"), encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
 
 
 def _simulation(results: Sequence[Result]) -> dict[str, Any]:

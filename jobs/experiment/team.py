@@ -51,9 +51,12 @@ def make_team(decoding: Decoding, minibatch: int, processors: int) -> Team:
     alone = sum(decoding.seconds)
     together = sum(longest_first(each, processors) for each in minibatches)
     unbalanced = sum(in_order(each, processors) for each in minibatches)
-    # Rounded, since sums in another order differ in their last digits, and nobody waits less than not at all.
-    waiting = (max(0.0, round(1 - alone / (processors * seconds), 6)) for seconds in (together, unbalanced))
-    return Team(alone, together, *waiting, (alone + decoding.updates) / (together + decoding.updates))
+    # Rounded and not below 0, since sums in another order differ in their last digits.
+    waiting, waiting_in_order = (
+        max(0.0, round(1 - alone / (processors * seconds), 6)) for seconds in (together, unbalanced)
+    )
+    loop = (alone + decoding.updates) / (together + decoding.updates)
+    return Team(alone, together, waiting, waiting_in_order, loop)
 
 
 def longest_first(sentences: Sequence[Sentence], processors: int) -> float:

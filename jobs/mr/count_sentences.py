@@ -1,4 +1,4 @@
-"""MRCount: how many sentences each piece of a file has, so that every sentence has an ordinal before it is dealt.
+"""MRCountSentences: the sentences of each piece of a file, so that every sentence has an ordinal before it is dealt.
 
 input     piece        → a piece of a file
 mapper    file.number  → its sentences
@@ -16,7 +16,7 @@ from perceptron_jobs.mr.protocol import PIECES_INPUT_FORMAT, PIECES_JOBCONF, err
 from perceptron_jobs.storage import open_file
 
 
-class MRCount(Job):
+class MRCountSentences(Job):
     HADOOP_INPUT_FORMAT, JOBCONF = PIECES_INPUT_FORMAT, PIECES_JOBCONF
 
     def add_args(self) -> None:
@@ -36,4 +36,4 @@ class MRCount(Job):
 
 
 if __name__ == "__main__":
-    MRCount.run()
+    MRCountSentences.run()

@@ -1,4 +1,4 @@
-"""MRCountOccurrences: in how many shards each feature occurs, for *scaled* mixing.
+"""MRCountShards: in how many shards each feature occurs, for *scaled* mixing.
 
     input     header, block …, trailer → the records of one encoded shard (one map task is one shard)
     mapper    range      → {shard, the keys of its features in that range}
@@ -16,27 +16,28 @@ from perceptron_core.task import Task
 from perceptron_core.training.mixing import check_complete
 from perceptron_core.weights.rows import from_record, to_record
 from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_jobs.records.run_config import RunConfig
 
 
-class MRCountOccurrences(ShardJob):
+class MRCountShards(ShardJob):
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")
 
     def begin(self) -> None:
         with open(self.options.config, encoding="utf-8") as file:
-            self.config = json.load(file)
-        task = Task(self.config["task"])
-        structure = task.structure(self.config["settings"]["decoder"])
-        self.features = ShardFeatures(task.shard_reader(self.config["labels"]), structure)
+            self.config = RunConfig.from_record(json.load(file))
+        task = Task(self.config.task)
+        structure = task.structure(self.config.settings["decoder"])
+        self.features = ShardFeatures(task.shard_reader(self.config.labels), structure)
 
     def take(self, kind: str, record: dict[str, Any]) -> None:
         self.features.take(kind, record)
 
     def finish(self) -> Pairs:
         header, features = self.features.finish()
-        place = place_among(self.config["chosen_shards"], header)
-        yield from self.by_range(features, **place, origin=f"run {self.config['run']}")
+        place = place_among(self.config.chosen_shards, header)
+        yield from self.by_range(features, **place, origin=f"run {self.config.run}")
 
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
         sent = list(records)
@@ -45,4 +46,4 @@ class MRCountOccurrences(ShardJob):
 
 
 if __name__ == "__main__":
-    MRCountOccurrences.run()
+    MRCountShards.run()

@@ -1,4 +1,4 @@
-"""What our jobs have in common: the protocol, and arguments that are declared once a process."""
+"""What our jobs have in common: the protocol, and arguments that are declared once per process."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +17,9 @@ class Job(MRJob):
 
     INPUT_PROTOCOL = INTERNAL_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol
 
+    arg_parser: Any  # mrjob's own, with its names of the arguments that go to the tasks and of those that are files
+    _passthru_arg_dests: set[str]
+    _file_arg_dests: set[str]
     _declared: dict[type, tuple[Any, set[str], set[str]]] = {}
 
     def add_args(self) -> None:
@@ -30,7 +33,7 @@ class Job(MRJob):
         self.arg_parser, self._passthru_arg_dests, self._file_arg_dests = self._declared[type(self)]
 
     def _non_option_kwargs(self) -> dict[str, Any]:
-        """mrjob declares all options once more to see which were given; it wants to know about our own alone."""
+        """mrjob declares all options once more to see which were given; here only our own, which is all it needs."""
         whole, own = self.arg_parser, self._passthru_arg_dests | self._file_arg_dests
         self.arg_parser = SimpleNamespace(_actions=[action for action in whole._actions if action.dest in own])
         try:

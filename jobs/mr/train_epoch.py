@@ -6,7 +6,7 @@
               "reducer"  → {bytes that this reducer read, its times}
 
 The mixed weights and the run's configuration come through the distributed cache, and for scaled mixing so do the counts
-of MRCountOccurrences. Ranges and errors are explained in jobs/mr/shard_job.py.
+of MRCountShards. Ranges and errors are explained in jobs/mr/shard_job.py.
 """
 
 import json

@@ -13,6 +13,9 @@ from perceptron_core.weights.rows import select
 from perceptron_jobs.corpora.prepared import Prepared
 from perceptron_jobs.models.apply import python_file
 from perceptron_jobs.models.feature_names import find_names, prepared_of
+from perceptron_jobs.records.epoch_entry import EpochEntry
+from perceptron_jobs.records.prepared_manifest import PreparedShard
+from perceptron_jobs.records.run_config import RunConfig
 from perceptron_jobs.storage import absolute, base_name
 from perceptron_jobs.training.run_dir import RunDir
 
@@ -26,8 +29,8 @@ Features = list[tuple[str, float]]  # name, weight
 
 class RunContent(NamedTuple):
     name: str
-    config: dict[str, Any]
-    history: list[dict[str, Any]]
+    config: RunConfig
+    history: Sequence[EpochEntry]
     chosen_epoch: Optional[int] = None
     mistakes: Optional[dict[str, Any]] = None
     strongest: dict[str, Features] = {}
@@ -36,14 +39,14 @@ class RunContent(NamedTuple):
     @property
     def examples(self) -> str:
         """What errors are counted in."""
-        return "instances" if FORMATS[self.config["task"]["format"]].kind == CLASSIFICATION else "sentences"
+        return "instances" if FORMATS[self.config.task["format"]].kind == CLASSIFICATION else "sentences"
 
 
 def read_run(run: RunDir, task: Optional[Task] = None, model: Optional[Model] = None) -> RunContent:
     """The run as it is now; who has its task (which knows the user's Python file) or its model at hand gives them."""
     config = run.config()
     assert config is not None, "whoever asks knows that it is a run directory"
-    content = RunContent(base_name(absolute(run.path)), config, run.told_history(), mistakes=run.mistakes())
+    content = RunContent(base_name(absolute(run.path)), config, run.whole_history(), mistakes=run.mistakes())
     if not content.history:
         return content
     model = model or run.model()
@@ -97,10 +100,10 @@ def _strongest(values: np.ndarray, entries: np.ndarray) -> np.ndarray:
 def _beginning(prepared: Prepared) -> Prepared:
     """The first shards, at least one."""
     read = 0
-    shards: list[dict[str, Any]] = []
+    shards: list[PreparedShard] = []
     for shard in prepared.shards:
-        if shards and read + shard["bytes"] > SEARCHED_BYTES:
+        if shards and read + shard.bytes > SEARCHED_BYTES:
             break
-        read += shard["bytes"]
+        read += shard.bytes
         shards.append(shard)
-    return prepared._replace(content={**prepared.content, "shards": shards})
+    return prepared._replace(manifest=prepared.manifest._replace(shards=shards))

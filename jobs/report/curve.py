@@ -1,25 +1,24 @@
 """Learning curves of a training run: as text for the terminal and as a picture that stands by itself.
 
-Both take the run's history, one dictionary an epoch with the keys `epoch`, `errors`, `sentences` and, where a dev set
-was given, `dev`: {"name": "F1", "averaged": 0.893, "last": 0.88}. `errors` is None for a learner that makes no guesses.
+Both take the run's history, one entry per epoch.
 """
 
-from typing import Any, Optional
+from collections.abc import Sequence
+from typing import Optional
 
+from perceptron_jobs.records.epoch_entry import EpochEntry
 from perceptron_jobs.report.charts import HEIGHT, LEFT, WIDTH, Line, line_chart, svg, text
 from perceptron_jobs.report.text import PERCENT, SCORE
-
-Epoch = dict[str, Any]
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 SERIES = ("averaged", "last")
 
 
-def learning_curve(history: list[Epoch], width: int = 72) -> str:
-    """One row an epoch: training errors and dev score, with bars; a dev bar spans lowest to highest score."""
+def learning_curve(history: Sequence[EpochEntry], width: int = 72) -> str:
+    """One row per epoch: training errors and dev score, with bars; a dev bar spans lowest to highest score."""
     if not history:
         return "no epoch is complete yet"
-    errors = [error_rate(epoch) for epoch in history]
+    errors = [epoch.error_rate for epoch in history]
     series = _main_series(history)
     if series is None:
         bar_width = max(4, width - len("epoch  100.00 %  "))
@@ -45,11 +44,11 @@ def learning_curve(history: list[Epoch], width: int = 72) -> str:
     return "\n".join([heading, *rows])
 
 
-def _error_columns(history: list[Epoch], errors: list[Optional[float]], bar_width: int) -> list[str]:
+def _error_columns(history: Sequence[EpochEntry], errors: list[Optional[float]], bar_width: int) -> list[str]:
     most = max((rate for rate in errors if rate is not None), default=0.0) or 1.0
     shown = ["–" if rate is None else f"{100 * rate:.2f} %" for rate in errors]
     bars = [_bar((rate or 0.0) / most, bar_width) for rate in errors]
-    return [f"{epoch['epoch']:5d}  {rate:>8}  {bar:<{bar_width}}" for epoch, rate, bar in zip(history, shown, bars)]
+    return [f"{epoch.epoch:5d}  {rate:>8}  {bar:<{bar_width}}" for epoch, rate, bar in zip(history, shown, bars)]
 
 
 def _bar(share: float, width: int) -> str:
@@ -57,17 +56,11 @@ def _bar(share: float, width: int) -> str:
     return ("█" * whole + EIGHTHS[eighths]).rstrip()
 
 
-def error_rate(epoch: Epoch) -> Optional[float]:
-    if epoch["errors"] is None:
-        return None
-    return epoch["errors"] / epoch["sentences"] if epoch["sentences"] else 0.0
+def dev_score(epoch: EpochEntry, series: str) -> Optional[float]:
+    return getattr(epoch.dev, series) if epoch.dev else None
 
 
-def dev_score(epoch: Epoch, series: str) -> Optional[float]:
-    return (epoch.get("dev") or {}).get(series)
-
-
-def _main_series(history: list[Epoch]) -> Optional[str]:
+def _main_series(history: Sequence[EpochEntry]) -> Optional[str]:
     """The averaged weights are what a run is judged by; without them, the last; None without a dev set."""
     for series in SERIES:
         if any(dev_score(epoch, series) is not None for epoch in history):
@@ -75,8 +68,8 @@ def _main_series(history: list[Epoch]) -> Optional[str]:
     return None
 
 
-def dev_name(history: list[Epoch]) -> str:
-    return next((str(epoch["dev"]["name"]) for epoch in history if "name" in (epoch.get("dev") or {})), "score")
+def dev_name(history: Sequence[EpochEntry]) -> str:
+    return next((epoch.dev.name for epoch in history if epoch.dev and epoch.dev.name), "score")
 
 
 # The picture: one panel for the training errors, one below it for the dev scores, over the same epochs.
@@ -94,23 +87,23 @@ text { font: 12px Helvetica, Arial, sans-serif; fill: #444 }
 """
 
 
-def error_line(history: list[Epoch], name: str = "errors", colour: int = 2) -> Line:
-    rates = [(epoch["epoch"], error_rate(epoch)) for epoch in history]
+def error_line(history: Sequence[EpochEntry], name: str = "errors", colour: int = 2) -> Line:
+    rates = [(epoch.epoch, epoch.error_rate) for epoch in history]
     return Line(name, [(x, 100 * rate) for x, rate in rates if rate is not None], colour)
 
 
-def dev_lines(history: list[Epoch], prefix: str = "", colour: int = 1) -> list[Line]:
+def dev_lines(history: Sequence[EpochEntry], prefix: str = "", colour: int = 1) -> list[Line]:
     """The scores of the averaged and of the last weights, as far as there are any."""
     lines = []
     for series in SERIES:
-        scores = [(epoch["epoch"], dev_score(epoch, series)) for epoch in history]
+        scores = [(epoch.epoch, dev_score(epoch, series)) for epoch in history]
         points = [(x, 100 * score) for x, score in scores if score is not None]
         if points:
             lines.append(Line(prefix + series, points, colour, dashed=series == "last"))
     return lines
 
 
-def learning_curve_svg(history: list[Epoch], title: str) -> str:
+def learning_curve_svg(history: Sequence[EpochEntry], title: str) -> str:
     """The same run as a line chart, in SVG."""
     panels = []
     errors = error_line(history)

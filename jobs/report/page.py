@@ -6,7 +6,7 @@ from typing import Optional
 
 from perceptron_jobs.report.charts import Line, line_chart
 from perceptron_jobs.report.content import RunContent
-from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line, error_rate
+from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line
 from perceptron_jobs.report.elements import Html, Text, element, figure, folded, joined, section, shown, table
 from perceptron_jobs.report.sections import quantity, run_sections
 from perceptron_jobs.report.settings import settings
@@ -82,10 +82,10 @@ def _headline(run: RunContent) -> tuple[str, str]:
     best = _best(run)
     if best is None:
         last = run.history[-1]
-        rate = error_rate(last)
+        rate = last.error_rate
         if rate is None:
-            return count(last["weights"]), f"weights from one pass over {count(last['sentences'])} {run.examples}"
-        return f"{100 * rate:.1f} %", f"of the training {run.examples} wrong in epoch {last['epoch']}"
+            return count(last.weights or 0), f"weights from one pass over {count(last.sentences)} {run.examples}"
+        return f"{100 * rate:.1f} %", f"of the training {run.examples} wrong in epoch {last.epoch}"
     series, score = best
     return f"{100 * score:.2f}", f"{dev_name(run.history)} on dev, {series} weights of epoch {run.chosen_epoch}"
 
@@ -95,25 +95,25 @@ def _best(run: RunContent) -> Optional[tuple[str, float]]:
     for epoch in run.history:
         for series in SERIES:
             score = dev_score(epoch, series)
-            if epoch["epoch"] == run.chosen_epoch and score is not None:
+            if epoch.epoch == run.chosen_epoch and score is not None:
                 return series, score
     return None
 
 
 def _summary(run: RunContent) -> str:
     config = run.config
-    how = config["settings"]
-    shards = len(config["chosen_shards"])
-    split = f"on {shards} shards, mixed by “{config['mixing']}”" if shards > 1 else "serially"
-    learner = LEARNERS.get(how["learner"], f"passive-aggressive learner ({how['learner']})")
-    what = f"“{config['task']['predict']}” ({counted(len(config['labels']), 'label')})"
+    how = config.training_settings()
+    shards = len(config.chosen_shards)
+    split = f"on {shards} shards, mixed by “{config.mixing}”" if shards > 1 else "serially"
+    learner = LEARNERS.get(how.learner, f"passive-aggressive learner ({how.learner})")
+    what = f"“{config.task['predict']}” ({counted(len(config.labels), 'label')})"
     text = f"Predicts {what} by a {learner}"
     if run.examples == "sentences":
-        text += f" with {how['decoder']} search"
+        text += f" with {how.decoder} search"
     if not run.history:
         return f"{text}, trained {split}."
     last = run.history[-1]
-    examples = f"{count(last['sentences'] / how['local_epochs'])} {run.examples}"
+    examples = f"{count(last.sentences / how.local_epochs)} {run.examples}"
     return f"{text}, trained {split} on {examples} for {counted(len(run.history), 'epoch')}."
 
 
@@ -126,18 +126,20 @@ def final_figures(run: RunContent) -> dict[str, str]:
     for epoch in run.history:
         for series in SERIES:
             score = dev_score(epoch, series)
-            if epoch["epoch"] == run.chosen_epoch and score is not None:
+            if epoch.epoch == run.chosen_epoch and score is not None:
                 figures[f"{dev_name(run.history)}, {series}"] = f"{100 * score:.2f}"
-    figures["chosen epoch"] = f"{run.chosen_epoch} of {last['epoch']}"
-    rate = error_rate(last)
+    figures["chosen epoch"] = f"{run.chosen_epoch} of {last.epoch}"
+    rate = last.error_rate
     if rate is not None:
         figures["training errors"] = percent(100 * rate)
-    if "weights" in last:
-        figures["weights"] = count(last["weights"])
-    if all("shuffled" in epoch for epoch in run.history):
-        figures["shuffled in all"] = megabytes(sum(epoch["shuffled"] for epoch in run.history))
-    if all("seconds" in epoch for epoch in run.history):
-        figures["time in all"] = seconds(sum(epoch["seconds"] for epoch in run.history))
+    if last.weights is not None:
+        figures["weights"] = count(last.weights)
+    shuffled = [epoch.shuffled for epoch in run.history if epoch.shuffled is not None]
+    if len(shuffled) == len(run.history):
+        figures["shuffled in all"] = megabytes(sum(shuffled))
+    took = [epoch.seconds for epoch in run.history if epoch.seconds is not None]
+    if len(took) == len(run.history):
+        figures["time in all"] = seconds(sum(took))
     return figures
 
 
@@ -147,7 +149,7 @@ def final_figures(run: RunContent) -> dict[str, str]:
 def _comparison(runs: Sequence[RunContent]) -> Html:
     scored = [(best[1], run) for run in runs for best in [_best(run)] if best]
     parts = [element("p", "perceptron · training report", "kicker"), element("h1", f"{len(runs)} runs")]
-    measures = {(run.config["task"]["predict"], dev_name(run.history)) for _, run in scored}
+    measures = {(run.config.task["predict"], dev_name(run.history)) for _, run in scored}
     if len(measures) == 1:  # else there is nothing to be the best in
         best = max(scored, key=lambda pair: pair[0])[1]
         number, what = _headline(best)
@@ -204,10 +206,10 @@ def _overlaid(runs: Sequence[RunContent]) -> list[Html]:
 
 def _differences(runs: Sequence[RunContent], named: Sequence[Html]) -> Html:
     """A row for everything that is not the same in all configurations."""
-    settled = [{**settings(run.config), "data": _fingerprint(run)} for run in runs]
+    configured = [{**settings(run.config), "data": _fingerprint(run)} for run in runs]
     rows: list[list[Text]] = []
-    for name in dict.fromkeys(name for of_run in settled for name in of_run):
-        values = [of_run.get(name, "") for of_run in settled]
+    for name in dict.fromkeys(name for of_run in configured for name in of_run):
+        values = [of_run.get(name, "") for of_run in configured]
         if name != "run" and len(set(values)) > 1:
             rows.append([name, *_only_the_difference(values)])
     if not rows:
@@ -225,4 +227,4 @@ def _only_the_difference(values: list[str]) -> list[Text]:
 
 
 def _fingerprint(run: RunContent) -> str:
-    return ", ".join(" ".join(str(value)[:16] for value in file.values()) for file in run.config["data"])
+    return ", ".join(" ".join(str(value)[:16] for value in file.values()) for file in run.config.data)

@@ -1,12 +1,14 @@
 """One run, section by section. Every section is "" where the run has nothing to tell of it."""
 
+from collections.abc import Sequence
 from statistics import median
 from typing import Any, Optional
 
+from perceptron_jobs.records.epoch_entry import EpochEntry, rate
 from perceptron_jobs.report.charts import Dot, Line, Part, dot_chart, line_chart, stacked_bars
 from perceptron_jobs.report.classes import classes
 from perceptron_jobs.report.content import RunContent
-from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line, error_rate
+from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line
 from perceptron_jobs.report.elements import Html, bar, code, data, element, figure, folded, joined, section, table
 from perceptron_jobs.report.settings import configuration
 from perceptron_jobs.report.text import (
@@ -59,45 +61,46 @@ def learning(run: RunContent) -> Html:
     return section("Learning", element("div", joined(figures), "figures"))
 
 
-def quantity(history: list[dict[str, Any]], key: str, colour: int, name: str = "") -> Line:
+def quantity(history: Sequence[EpochEntry], key: str, colour: int, name: str = "") -> Line:
     """One number of every epoch that has it."""
-    return Line(name or key, [(epoch["epoch"], epoch[key]) for epoch in history if key in epoch], colour)
+    values = [(epoch.epoch, getattr(epoch, key)) for epoch in history]
+    return Line(name or key, [(epoch, value) for epoch, value in values if value is not None], colour)
 
 
-def _where_the_time_goes(history: list[dict[str, Any]]) -> Html:
-    timed = [epoch for epoch in history if "phases" in epoch]
+def _where_the_time_goes(history: Sequence[EpochEntry]) -> Html:
+    timed = [epoch for epoch in history if epoch.phases]
     if not timed:
         return Html("")
     parts = [
-        Part(name, [epoch["phases"].get(name, 0.0) for epoch in timed], PART_COLOURS[name])
+        Part(name, [epoch.phases.get(name, 0.0) for epoch in timed], PART_COLOURS[name])
         for name in PARTS_OF_EPOCH
-        if any(epoch["phases"].get(name) for epoch in timed)
+        if any(epoch.phases.get(name) for epoch in timed)
     ]
-    drawing = stacked_bars([epoch["epoch"] for epoch in timed], parts, SECONDS)
+    drawing = stacked_bars([epoch.epoch for epoch in timed], parts, SECONDS)
     return figure("Seconds per epoch", drawing, parts, "where they go")
 
 
 def shards(run: RunContent) -> Html:
     """Load and errors of every shard: a straggler stands out."""
-    numbers = run.config["chosen_shards"]
-    told = [epoch for epoch in run.history if len(epoch.get("shards", ())) == len(numbers)]
+    numbers = run.config.chosen_shards
+    told = [epoch for epoch in run.history if len(epoch.shards) == len(numbers)]
     if len(numbers) < 2 or not told:
         return Html("")
     times, wrong = {}, {}
     for epoch in told:
-        of = [(f"epoch {epoch['epoch']}, shard {number}", shard) for number, shard in zip(numbers, epoch["shards"])]
-        times[epoch["epoch"]] = [
-            Dot(s["seconds"], f"{where}: {seconds(s['seconds'])} for {count(s['sentences'])} {run.examples}")
+        of = [(f"epoch {epoch.epoch}, shard {number}", shard) for number, shard in zip(numbers, epoch.shards)]
+        times[epoch.epoch] = [
+            Dot(s.seconds, f"{where}: {seconds(s.seconds)} for {count(s.sentences or 0)} {run.examples}")
             for where, s in of
         ]
-        wrong[epoch["epoch"]] = [
-            Dot(100 * rate, f"{where}: {count(s['errors'])} of {count(s['sentences'])} {run.examples}")
+        wrong[epoch.epoch] = [
+            Dot(100 * share, f"{where}: {count(s.errors or 0)} of {count(s.sentences or 0)} {run.examples}")
             for where, s in of
-            for rate in [error_rate(s)]
-            if rate is not None
+            for share in [rate(s.errors, s.sentences)]
+            if share is not None
         ]
-    slowest = sum(max(shard["seconds"] for shard in epoch["shards"]) for epoch in told)
-    usual = sum(median(shard["seconds"] for shard in epoch["shards"]) for epoch in told)
+    slowest = sum(max(shard.seconds for shard in epoch.shards) for epoch in told)
+    usual = sum(median(shard.seconds for shard in epoch.shards) for epoch in told)
     lead = (
         f"{len(numbers)} shards. An epoch lasts as long as its slowest shard: over {counted(len(told), 'epoch')} "
         f"the slowest took {seconds(slowest)}, the median shard {seconds(usual)}."
@@ -115,22 +118,22 @@ def shards(run: RunContent) -> Html:
     return section("Shards", element("div", joined(figures), "figures"), _slowest_shards(run, told), lead=lead)
 
 
-def _slowest_shards(run: RunContent, told: list[dict[str, Any]]) -> Html:
-    numbers = run.config["chosen_shards"]
-    total = [sum(epoch["shards"][i]["seconds"] for epoch in told) for i in range(len(numbers))]
+def _slowest_shards(run: RunContent, told: Sequence[EpochEntry]) -> Html:
+    numbers = run.config.chosen_shards
+    total = [sum(epoch.shards[i].seconds for epoch in told) for i in range(len(numbers))]
     order = sorted(range(len(numbers)), key=lambda i: -total[i])[:SHARDS_IN_TABLE]
     most = max(total) or 1.0
-    last = [told[-1]["shards"][i] for i in range(len(numbers))]
+    last = told[-1].shards
     rows = [
         (
             f"shard {numbers[i]}",
             Html(f"{bar(total[i] / most)} {seconds(total[i])}"),
-            count(last[i]["sentences"]),
-            _share(error_rate(last[i])),
+            count(last[i].sentences or 0),
+            _share(rate(last[i].errors, last[i].sentences)),
         )
         for i in order
     ]
-    wrong = f"errors in epoch {told[-1]['epoch']}"
+    wrong = f"errors in epoch {told[-1].epoch}"
     return table(("slowest shards", "seconds in all", f"{run.examples} an epoch", wrong), rows, "numbers")
 
 
@@ -193,7 +196,7 @@ def features(run: RunContent) -> Html:
         cards.append(element("div", joined([element("h3", code(label)), element("ol", joined(rows))]), "card"))
     first, more = cards[:LABELS_AT_ONCE], cards[LABELS_AT_ONCE:]
     lead = "What speaks most for (+) and against (−) a label, by weight; labels with many weights come first."
-    left_out = len(run.config["labels"]) - len(cards)
+    left_out = len(run.config.labels) - len(cards)
     if left_out:
         lead += f" {counted(left_out, 'label')} left out; `perceptron inspect RUN --label L` shows any of them."
     rest = folded(f"{counted(len(more), 'more label')}", element("div", joined(more), "cards")) if more else ""
@@ -205,25 +208,24 @@ def epochs(run: RunContent) -> Html:
     if not run.history:
         return Html("")
     scored = [series for series in SERIES if any(dev_score(epoch, series) is not None for epoch in run.history)]
-    timed = [name for name in PARTS_OF_EPOCH if any(name in epoch.get("phases", {}) for epoch in run.history)]
+    timed = [name for name in PARTS_OF_EPOCH if any(name in epoch.phases for epoch in run.history)]
     headings = ["epoch", "errors", "", *(f"{dev_name(run.history)} {series}" for series in scored)]
     headings += ["weights", "shuffle", "seconds", *timed, "mixing", "runner"]
     rows = []
     for epoch in run.history:
         scores = [dev_score(epoch, series) for series in scored]
-        phases = epoch.get("phases", {})
         rows.append(
             [
-                str(epoch["epoch"]),
-                "" if epoch["errors"] is None else count(epoch["errors"]),
-                _share(error_rate(epoch)),
+                str(epoch.epoch),
+                "" if epoch.errors is None else count(epoch.errors),
+                _share(epoch.error_rate),
                 *("" if score is None else f"{100 * score:.2f}" for score in scores),
-                count(epoch["weights"]) if "weights" in epoch else "",
-                megabytes(epoch["shuffled"]) if "shuffled" in epoch else "",
-                seconds(epoch["seconds"]) if "seconds" in epoch else "",
-                *(f"{phases[name]:.3f}" if name in phases else "" for name in timed),
-                epoch.get("mixing", run.config["mixing"]),
-                epoch.get("runner", ""),
+                "" if epoch.weights is None else count(epoch.weights),
+                "" if epoch.shuffled is None else megabytes(epoch.shuffled),
+                "" if epoch.seconds is None else seconds(epoch.seconds),
+                *(f"{epoch.phases[name]:.3f}" if name in epoch.phases else "" for name in timed),
+                epoch.mixing or run.config.mixing,
+                epoch.runner or "",
             ]
         )
     return section("Epochs", folded(f"{counted(len(rows), 'epoch')} in figures", table(headings, rows, "numbers")))

@@ -3,21 +3,22 @@
 import hashlib
 from typing import Any
 
+from perceptron_jobs.records.run_config import RunConfig
 from perceptron_jobs.report.content import RunContent
 from perceptron_jobs.report.elements import Html, code, joined, pairs, section, table
 from perceptron_jobs.report.text import count
 
 
 def configuration(run: RunContent) -> Html:
-    settled = [(name, value) for name, value in settings(run.config).items() if value]
-    names = list(dict.fromkeys(name for file in run.config["data"] for name in file))
+    named = [(name, value) for name, value in settings(run.config).items() if value]
+    names = list(dict.fromkeys(name for file in run.config.data for name in file))
     files = [
         (f"file {number}", *(count(file[name]) if name == "bytes" else code(file.get(name, "")) for name in names))
-        for number, file in enumerate(run.config["data"], start=1)
+        for number, file in enumerate(run.config.data, start=1)
     ]
     return joined(
         [
-            section("Configuration", pairs(settled)),
+            section("Configuration", pairs(named)),
             section(
                 "Data",
                 table(["training data", *names], files),
@@ -27,20 +28,21 @@ def configuration(run: RunContent) -> Html:
     )
 
 
-def settings(config: dict[str, Any]) -> dict[str, str]:
+def settings(config: RunConfig) -> dict[str, str]:
     """What decides the weights, but for the data: name → value, in words."""
-    task = {name: value for name, value in config["task"].items() if name not in ("templates", "labels", "lookups")}
+    record = config.record()
+    task = {name: value for name, value in config.task.items() if name not in ("templates", "labels", "lookups")}
     both = {
         **task,
-        **config["settings"],
-        **{name: config.get(name) for name in ("mixing", "rounds", "shards", "seed", "subsample")},
+        **config.settings,
+        **{name: record.get(name) for name in ("mixing", "rounds", "shards", "seed", "subsample")},
     }
     told = {name.replace("_", " "): _told(value) for name, value in both.items()}
-    told["labels"] = ", ".join(config["labels"])
-    told["lookups"] = ", ".join(f"{name} ({_digest(words)})" for name, words in config["task"]["lookups"].items())
-    told["features"] = ", ".join(template[0] for template in config["task"]["templates"])
-    told["starts from"] = f"another model ({config['init_model']})" if config.get("init_model") else ""
-    told["run"] = config.get("run", "")
+    told["labels"] = ", ".join(config.labels)
+    told["lookups"] = ", ".join(f"{name} ({_digest(words)})" for name, words in config.task["lookups"].items())
+    told["features"] = ", ".join(template[0] for template in config.task["templates"])
+    told["starts from"] = f"another model ({config.init_model})" if config.init_model else ""
+    told["run"] = config.run
     return told
 
 

@@ -174,7 +174,7 @@ class S3Storage(Storage):
             except ClientError as error:
                 if _code(error) != "InvalidRange":  # it begins at the end, where nothing is left
                     raise
-                return io.BufferedReader(io.BytesIO())  # type: ignore[arg-type]
+                return io.BufferedReader(io.BytesIO())
             if found is None or self._published(path, found["Metadata"]) is None:
                 raise _absent(path)
         return io.BufferedReader(_Stream(found["Body"]), 1 << 20)

@@ -27,7 +27,8 @@ log = logging.getLogger("perceptron")
 
 def reach(host: str) -> HdfsVerbs:
     """WebHDFS; where it is closed (or wants Kerberos, and has no client for it), the `hadoop` command if that works."""
-    web, refused = None, None
+    web: Optional[WebHdfs] = None
+    refused: Optional[UserError] = None
     try:
         web = WebHdfs(connect(host))
         if web.answers():
@@ -39,11 +40,12 @@ def reach(host: str) -> HdfsVerbs:
     found = find_hadoop()
     command = HadoopCommand(found, host) if found else None
     if command is not None and command.works():
-        closed = refused or f"WebHDFS does not answer at {web.client.url}"
+        closed = refused or f"WebHDFS does not answer at {web.client.url if web else host}"
         log.warning("%s; using the `hadoop` command instead, which is slower", closed)
         return command
-    if web is None:
+    if refused is not None:
         raise refused
+    assert web is not None, "it is there, or it was refused"
     return web
 
 
@@ -103,7 +105,7 @@ class WebHdfsStorage(Storage):
 
     def is_folder(self, path: str) -> bool:
         status = self._status(path)
-        return bool(status) and status.is_folder
+        return status is not None and status.is_folder
 
     def exists(self, path: str) -> bool:
         return self._status(path) is not None

@@ -1,8 +1,9 @@
-"""What a run is trained on, and all that decides its weights: settled when it begins, compared when it goes on."""
+"""What a run is trained on, and all that decides its weights: fixed when it begins, compared when it continues."""
 
 import hashlib
-import json
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from perceptron_core.errors import UserError
 from perceptron_core.learners import ONE_PASS
@@ -12,87 +13,109 @@ from perceptron_core.training.rounds import usual_rounds
 from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.relevance import counted_from
 from perceptron_core.weights.rows import Rows, drop_zeros, empty, relabel
-from perceptron_jobs.corpora.prepared import Prepared, check_intact, data_identity, prepare, read_prepared
+from perceptron_jobs.corpora.prepared import Prepared, check_intact, data_identity, read_prepared
+from perceptron_jobs.corpora.preparing import Preparation, prepare
+from perceptron_jobs.records.run_config import RunConfig
 from perceptron_jobs.training.plan import Listener, TrainingPlan
-from perceptron_jobs.training.run_dir import CONFIG_VERSION, RunDir, open_model
+from perceptron_jobs.training.run_dir import RunDir, open_model
 
 
-def find_corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> Prepared:
-    """The prepared corpus: the one that was named, the run's own, or one made now."""
+class CorpusOfRun(NamedTuple):
+    """The prepared corpus, and what the run's configuration says of it."""
+
+    prepared: Prepared
+    shards: int
+    seed: int
+    data: list[dict[str, Any]]
+    min_count: int
+
+
+def find_corpus(plan: TrainingPlan, run: RunDir, listener: Listener) -> CorpusOfRun:
+    """The prepared corpus: the one that was named, the run's own, or one that is made now."""
     if plan.prepared:
-        corpus = read_prepared(plan.prepared)
-        check_intact(corpus)
-        for name, wanted, is_there in (
-            ("features", plan.task.fingerprint, corpus.content["features"]),
-            ("shards", plan.shards, len(corpus.shards)),
-            ("seed", plan.seed, corpus.content["seed"]),
-            ("min-count", plan.min_count, corpus.content.get("min_count", 1)),
-        ):
-            if wanted not in (None, is_there):
-                raise UserError(
-                    f"{plan.prepared} was prepared with other {name} ({is_there}, not {wanted}); "
-                    f"prepare the corpus again, or leave out --{name}"
-                )
-        return corpus
-    shards = plan.shards or 1
-    seed = 1 if plan.seed is None else plan.seed
-    min_count = plan.min_count or 1
-    if run.storage.exists(run.file("prepared")):
-        corpus = read_prepared(run.file("prepared"))
-        wanted: dict[str, Any] = {"features": plan.task.fingerprint, "seed": seed, "data": data_identity(plan.train)}
-        wanted["min_count"] = min_count if min_count > 1 else None
-        same = all(corpus.content.get(name) == value for name, value in wanted.items())
-        same = same and len(corpus.shards) == shards
-        if same or run.config() is not None:  # the configuration's comparison says what is different
+        return _named_corpus(plan, plan.prepared)
+    asked = Preparation(
+        plan.task,
+        plan.train,
+        run.file("prepared"),
+        plan.shards or 1,
+        1 if plan.seed is None else plan.seed,
+        plan.min_count or 1,
+    )
+    if run.storage.exists(asked.folder):
+        corpus = read_prepared(asked.folder)
+        wanted = CorpusOfRun(corpus, asked.shards, asked.seed, data_identity(plan.train), asked.min_count)
+        same = corpus.manifest.features == plan.task.fingerprint and wanted == _as_prepared(corpus)
+        if same or run.config() is not None:  # the comparison of configurations says what is different
             check_intact(corpus)
-            return corpus._replace(content={**corpus.content, **wanted, "wanted_shards": shards})
-        run.storage.remove(run.file("prepared"))
+            return wanted
+        run.storage.remove(asked.folder)
     listener.step("prepare", 0)
-    return prepare(plan.task, plan.train, shards, seed, run.file("prepared"), plan.cluster, min_count)
+    return _as_prepared(prepare(asked, plan.cluster))
 
 
-def configure(plan: TrainingPlan, run: RunDir, corpus: Prepared) -> tuple[dict[str, Any], Model]:
+def _as_prepared(corpus: Prepared) -> CorpusOfRun:
+    manifest = corpus.manifest
+    return CorpusOfRun(corpus, len(corpus.shards), manifest.seed, manifest.data, manifest.min_count)
+
+
+def _named_corpus(plan: TrainingPlan, folder: str) -> CorpusOfRun:
+    """The corpus of --prepared; refuses one that was prepared with other options than those given."""
+    corpus = read_prepared(folder)
+    check_intact(corpus)
+    for name, wanted, is_there in (
+        ("features", plan.task.fingerprint, corpus.manifest.features),
+        ("shards", plan.shards, len(corpus.shards)),
+        ("seed", plan.seed, corpus.manifest.seed),
+        ("min-count", plan.min_count, corpus.manifest.min_count),
+    ):
+        if wanted is not None and wanted != is_there:
+            raise UserError(
+                f"{folder} was prepared with other {name} ({is_there}, not {wanted}); "
+                f"prepare the corpus again, or leave out --{name}"
+            )
+    return _as_prepared(corpus)
+
+
+def configure(plan: TrainingPlan, run: RunDir, corpus: CorpusOfRun) -> tuple[RunConfig, Model]:
     """The run's configuration, and the weights it starts from; refuses to go on with another one."""
     task_record = portable(plan.task)
-    labels, start, init_digest = plan.task.labels(corpus.labels()), empty(weight="f4"), None
+    labels, start, init_digest = plan.task.labels(corpus.prepared.labels()), empty(weight=np.float32), None
     if plan.init_model:
-        if corpus.content.get("min_count"):
+        if corpus.min_count > 1:
             raise UserError(
                 "--init-model may bring features that --min-count has left out of the corpus; leave out one of the two"
             )
         first = open_model(plan.init_model)
-        labels, start = _start_from(first, plan, corpus)
+        labels, start = _start_from(first, plan, corpus.prepared)
         init_digest = hashlib.sha256(start.keys.tobytes() + start.values["weight"].tobytes()).hexdigest()[:16]
     if not labels:
         raise UserError("the corpus has no labels to learn")
-    shards, seed = corpus.content.get("wanted_shards", len(corpus.shards)), corpus.content["seed"]
     scored = {name: plan.task.record[name] for name in ("transitions", "start_stop")}
     if plan.settings.learner in ONE_PASS:  # it takes every token by itself
         scored = dict.fromkeys(scored, False)
     settings = plan.settings._replace(**scored)
-    chosen = [choose_shard(seed, shards)] if plan.subsample else list(range(shards))
+    chosen = [choose_shard(corpus.seed, corpus.shards)] if plan.subsample else list(range(corpus.shards))
     rounds = plan.rounds or usual_rounds(plan.mixing, len(chosen), settings.local_epochs, bool(plan.init_model))
-    config = {
-        "version": CONFIG_VERSION,
-        "task": task_record,
-        "labels": labels,
-        "settings": settings.record(),
-        "mixing": plan.mixing,
-        "shards": shards,
-        "seed": seed,
-        "subsample": plan.subsample,
-        "chosen_shards": chosen,
-        "data": corpus.content["data"],
-        "init_model": init_digest,
-        **({"rounds": rounds} if rounds > 1 else {}),
-        **({"min_count": corpus.content["min_count"]} if corpus.content.get("min_count") else {}),
-    }
-    config["run"] = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]
+    config = RunConfig(
+        task=task_record,
+        labels=labels,
+        settings=settings.record(),
+        mixing=plan.mixing,
+        shards=corpus.shards,
+        seed=corpus.seed,
+        subsample=plan.subsample,
+        chosen_shards=chosen,
+        data=corpus.data,
+        init_model=init_digest,
+        rounds=rounds,
+        min_count=corpus.min_count,
+    ).identified()
     known = run.config()
     if known is None:
         run.write_config(config)
     else:
-        _refuse_differences(run, known, config)
+        _refuse_differences(run, known.record(), config.record())
     if settings.min_updates > 1:  # the features of a model to start from are relevant
         start = counted_from(start, settings.min_updates)
     weights = Model("weights", task_record, labels, settings.record(), start)

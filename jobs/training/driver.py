@@ -14,11 +14,12 @@ import tempfile
 import time
 from typing import Any, Optional
 
+import numpy as np
+
 from perceptron_core.errors import UserError
 from perceptron_core.evaluation.held_out import HeldOut, read_held_out
 from perceptron_core.evaluation.predictor import choose_weights
 from perceptron_core.learners import ONE_PASS
-from perceptron_core.settings import Settings
 from perceptron_core.training import resident as residency
 from perceptron_core.training.mixing import (
     FALL_BACK_AFTER,
@@ -35,17 +36,19 @@ from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.relevance import relevant
 from perceptron_core.weights.rows import Rows, concatenate, empty, from_record
 from perceptron_core.wire import encode_line
-from perceptron_jobs.corpora.prepared import Prepared, blaming_damage
+from perceptron_jobs.corpora.prepared import blaming_damage
 from perceptron_jobs.engines.over_shards import run_over_shards
 from perceptron_jobs.mr.train_epoch import RESIDENT, MRTrainEpoch
+from perceptron_jobs.records.epoch_entry import DevScores, History, as_records
 from perceptron_jobs.storage import join, open_file
 from perceptron_jobs.storage.base import NotOurs
 from perceptron_jobs.training import one_pass
 from perceptron_jobs.training.configuration import configure, find_corpus
-from perceptron_jobs.training.job_record import JobRecord, counts_of, times_of
+from perceptron_jobs.training.job_record import JobRecord, counted, timed
+from perceptron_jobs.training.open_run import OpenRun
 from perceptron_jobs.training.plan import Listener, TrainingPlan
 from perceptron_jobs.training.run_dir import RunDir, combine
-from perceptron_jobs.training.scaled import count_occurrences
+from perceptron_jobs.training.shard_counts import count_shards_of_features
 
 
 def train(plan: TrainingPlan, listener: Listener) -> RunDir:
@@ -54,7 +57,7 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     plan.task.structure(plan.settings.decoder).check(plan.settings)
     plan = plan._replace(task=plan.task.settled(plan.settings.decoder))
     check_mixing(plan.mixing, plan.settings.learner)
-    plan = one_pass.settled(plan)
+    plan = one_pass.plan_of_one_pass(plan)
     # first, so that a mistake in it is found before anything is written
     held_out = read_held_out(plan.task, plan.settings.decoder, plan.dev, open_file) if plan.dev else None
     run = RunDir(plan.run_dir)
@@ -65,35 +68,28 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
         run.remove_leftovers()
         corpus = find_corpus(plan, run, listener)
         config, start = configure(plan, run, corpus)
-        if corpus.remark():
-            listener.note(corpus.remark())
+        remark = corpus.prepared.remark()
+        if remark:
+            listener.note(remark)
         if plan.prepared:
             run.note_prepared(plan.prepared)
         if held_out is not None:
-            unseen = sorted(set(held_out.label_names) - set(config["labels"]))
+            unseen = sorted(set(held_out.label_names) - set(config.labels))
             if unseen:
                 listener.note(f"dev has labels that training never saw: {', '.join(unseen)}; they count as wrong")
         if not run.epochs():
             run.publish(0, start, None, [])
         try:
-            return _Training(plan, run, corpus, config, held_out, listener).go_on()
+            return _Training(OpenRun(plan, run, corpus.prepared, config, listener), held_out).go_on()
         finally:
             residency.clear()
 
 
 class _Training:
-    def __init__(
-        self,
-        plan: TrainingPlan,
-        run: RunDir,
-        corpus: Prepared,
-        config: dict[str, Any],
-        held_out: Optional[HeldOut],
-        listener: Listener,
-    ) -> None:
-        self.plan, self.run, self.corpus, self.config = plan, run, corpus, config
-        self.held_out, self.listener = held_out, listener
-        self.labels, self.settings = config["labels"], Settings.from_record(config["settings"])
+    def __init__(self, opened: OpenRun, held_out: Optional[HeldOut]) -> None:
+        self.opened, self.held_out = opened, held_out
+        self.plan, self.run, self.corpus, self.config, self.listener = opened
+        self.labels, self.settings = self.config.labels, self.config.training_settings()
         self.last: dict[int, tuple[Model, Optional[Model]]] = {}  # what was published last need not be read again
 
     def go_on(self) -> RunDir:
@@ -104,9 +100,9 @@ class _Training:
         if epoch:
             self.listener.note(f"going on after epoch {epoch} of {self.run.path}")
         if self.plan.mixing == SCALED:
-            count_occurrences(self.plan, self.run, self.corpus, self.config, self.listener)
+            count_shards_of_features(self.opened)
         while True:
-            reason = reason_to_stop(history, self.plan.stop)
+            reason = reason_to_stop(as_records(history), self.plan.stop)
             if reason:
                 break
             epoch += 1
@@ -138,39 +134,37 @@ class _Training:
         except (UserError, OSError) as error:
             self.listener.note(f"the mistakes on the dev set could not be written: {error}")
 
-    def _epoch(self, epoch: int, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        began, jobs, ends = time.time(), [], []
-        mixing = mixing_now(self.plan.mixing, [entry["errors"] for entry in history])
-        if mixing != self.plan.mixing and (not history or history[-1].get("mixing") != mixing):
+    def _epoch(self, epoch: int, history: History) -> History:
+        began, ends = time.time(), []
+        jobs: list[JobRecord] = []
+        mixing = mixing_now(self.plan.mixing, [entry.errors or 0 for entry in history])
+        if mixing != self.plan.mixing and (not history or history[-1].mixing != mixing):
             self.listener.note(f"no fewer errors for {FALL_BACK_AFTER} epochs: {mixing} mixing from now on")
         weights, average = self._published(epoch - 1)
-        for part in parts(self.config.get("rounds", 1) if epoch == 1 else 1):
+        for part in parts(self.config.rounds if epoch == 1 else 1):
             if part.number:
                 self.run.write_round(part.number, weights)
                 ends.append(time.time())
             if self.settings.learner in ONE_PASS:
-                mixed, job = one_pass.learn(self.plan, self.run, self.corpus, self.config, self.listener)
+                mixed, job = one_pass.learn(self.opened)
             else:
-                expected = jobs[-1].shuffled if jobs else history[-1]["shuffled"] if history else 0
+                expected = jobs[-1].shuffled if jobs else (history[-1].shuffled or 0) if history else 0
                 mixed, job = self._run_job(epoch, part, mixing, expected)
             jobs.append(job)
             weights, average = self._moved(weights, average, mixed, epoch, part)
-        entry = {
-            "epoch": epoch,
-            **counts_of(jobs),
-            "weights": len(relevant(weights.rows, self.settings.min_updates).labels),
-            "mixing": mixing,
-            "runner": self.plan.cluster.runner,
-        }
+        entry = counted(epoch, jobs)._replace(
+            weights=len(relevant(weights.rows, self.settings.min_updates).labels),
+            mixing=mixing,
+            runner=self.plan.cluster.runner,
+        )
         scoring = time.time()
         if self.held_out is not None:
-            entry["dev"] = self._dev_scores(weights, average)
+            entry = entry._replace(dev=self._dev_scores(weights, average))
         scored = time.time() - scoring
-        entry.update(times_of(jobs, began, [*ends, time.time()], scored))
-        history = [*history, entry]
-        self.run.publish(epoch, weights, average, history)
+        published = [*history, timed(entry, jobs, began, [*ends, time.time()], scored)]
+        self.run.publish(epoch, weights, average, published)
         self.last = {epoch: (weights, average)}
-        entry.update(times_of(jobs, began, [*ends, time.time()], scored))  # now with the publication, for the history
+        history = [*history, timed(entry, jobs, began, [*ends, time.time()], scored)]  # now with the publication
         self.run.write_history(history)
         return history
 
@@ -181,7 +175,7 @@ class _Training:
         weights = before._replace(rows=apply(before.rows, mixed))
         if not self.settings.average:
             return weights, None
-        known = sums.rows if sums else empty(sum="f8")
+        known = sums.rows if sums else empty(sum=np.float64)
         # within an epoch all examples count alike
         share = self._examples(part) / max(1, self._examples(WHOLE)) if part.rounds > 1 else 1
         total = add_average(known, before.rows, mixed, epoch * share)
@@ -195,8 +189,9 @@ class _Training:
         arguments += ["--weights", self.plan.cluster.file(before)]
         arguments += ["--epoch", str(epoch), "--mixing", mixing]
         arguments += ["--round", str(part.number + 1), "--rounds", str(part.rounds)]
-        if self.corpus.kept_path():
-            arguments += ["--kept", self.plan.cluster.file(self.corpus.kept_path())]
+        kept = self.corpus.kept_path()
+        if kept:
+            arguments += ["--kept", self.plan.cluster.file(kept)]
         arguments += ["--threads", str(self.plan.threads)]
         if mixing == SCALED:
             arguments += ["--occurrences", self.plan.cluster.file(self.run.file("occurrences"))]
@@ -204,19 +199,19 @@ class _Training:
             arguments.append("--keep-shards")
         done = self._show_progress(epoch, part, inline)
         with blaming_damage(self.corpus), tempfile.TemporaryDirectory() as scratch:
-            inputs = [self._input(shard, scratch) for shard in self.config["chosen_shards"]]
+            inputs = [self._input(shard, scratch) for shard in self.config.chosen_shards]
             cluster = self.plan.cluster._replace(progress=done)
             output = run_over_shards(MRTrainEpoch, cluster, arguments, inputs, expected)
         residency.listen(None)
-        counted = output.ranges[0]["stats"]
-        assert all(record["stats"] == counted for record in output.ranges), "an epoch's ranges disagree"
+        stats = output.ranges[0]["stats"]
+        assert all(record["stats"] == stats for record in output.ranges), "an epoch's ranges disagree"
         reducers = [record["worked"] for record in output.reducers]
         mixed = concatenate([from_record(record["rows"]) for record in output.ranges])
-        return mixed, JobRecord(counted, output.shuffled(), output.ranges[0]["worked"], reducers)
+        return mixed, JobRecord(stats, output.shuffled(), output.ranges[0]["worked"], reducers)
 
     def _input(self, shard: int, scratch: str) -> str:
         """The shard's file; or, if this process has it in memory, a line that says so."""
-        name = f"{self.config['run']}/{shard}"
+        name = f"{self.config.run}/{shard}"
         if self.plan.cluster.runner != "inline" or residency.find(name) is None:
             return self.plan.cluster.file(self.corpus.path(shard))
         path = os.path.join(scratch, f"resident-{shard:05d}")
@@ -227,7 +222,7 @@ class _Training:
     def _examples(self, part: RoundPart) -> int:
         """How many a pass over the part of all shards has."""
         unit = self.plan.task.structure(self.settings.decoder).unit
-        spans = [part.span(self.corpus.shards[shard][unit]) for shard in self.config["chosen_shards"]]
+        spans = [part.span(getattr(self.corpus.shards[shard], unit)) for shard in self.config.chosen_shards]
         return sum(last - first for first, last in spans)
 
     def _show_progress(self, epoch: int, part: RoundPart, inline: bool) -> Any:
@@ -235,7 +230,7 @@ class _Training:
         total = self._examples(part) * self.settings.local_epochs
         name = f"epoch {epoch}" + (f", round {part.number + 1} of {part.rounds}" if part.rounds > 1 else "")
         if not inline:
-            tasks = len(self.config["chosen_shards"]) if self.plan.cluster.runner == "local" else 100
+            tasks = len(self.config.chosen_shards) if self.plan.cluster.runner == "local" else 100
             self.listener.step(name, tasks)
             return lambda done, of, state="": self.listener.progress(done, state) if of == tasks else None
         self.listener.step(name, total)
@@ -249,15 +244,15 @@ class _Training:
         residency.listen(report)
         return lambda done, of, state="": None
 
-    def _dev_scores(self, weights: Model, average: Optional[Model]) -> dict[str, Any]:
+    def _dev_scores(self, weights: Model, average: Optional[Model]) -> DevScores:
         """The score of the last weights, of the averaged ones, and the one that decides which epoch is best."""
         assert self.held_out is not None
         least = self.settings.min_updates
         last = self.held_out.score(self.labels, self.settings, relevant(weights.rows, least))
-        scores: dict[str, Any] = {"name": last.headline_name, "last": round(last.headline(), 6)}
+        scores = DevScores(last.headline_name, round(last.headline(), 6), score=round(last.headline(), 6))
         if average is not None:
             rows = relevant(averaged_rows(weights.rows, average.rows, average.epochs), least)
             rows = rows.with_values(weight=rows.values["averaged"])
-            scores["averaged"] = round(self.held_out.score(self.labels, self.settings, rows).headline(), 6)
-        scores["score"] = scores.get("averaged", scores["last"])
+            averaged = round(self.held_out.score(self.labels, self.settings, rows).headline(), 6)
+            scores = scores._replace(averaged=averaged, score=averaged)
         return scores

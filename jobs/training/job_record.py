@@ -1,11 +1,10 @@
-"""What the jobs of an epoch tell of themselves: one job, or, where the first epoch has rounds, a job a round."""
+"""What the jobs of an epoch tell of themselves: one job, or one per round if the first epoch has rounds."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from perceptron_jobs.records.epoch_entry import EpochEntry, RoundEntry, ShardEntry
 from perceptron_jobs.training.phases import Interval, seconds_by_phase
-
-COUNTS = ("errors", "updates", "tokens", "wrong_tokens")
 
 
 class JobRecord(NamedTuple):
@@ -22,41 +21,47 @@ class JobRecord(NamedTuple):
         return [round(end - start, 3) for start, end in self.reducers]
 
 
-def counts_of(jobs: Sequence[JobRecord]) -> dict[str, Any]:
+def counted(epoch: int, jobs: Sequence[JobRecord]) -> EpochEntry:
     """An epoch's counts, over all and by shard, which makes a straggler visible."""
     by_shard = [_sum(stats) for stats in zip(*(job.stats for job in jobs))]
     total, took = _sum(by_shard), zip(*(job.shard_seconds() for job in jobs))
-    return {
-        "sentences": total["examples"],
-        **{name: total.get(name) for name in COUNTS},  # who learns in one pass makes no guesses
-        "shuffled": sum(job.shuffled for job in jobs),
-        "shards": [
-            {"sentences": shard["examples"], "errors": shard.get("errors"), "seconds": round(sum(seconds), 3)}
+    return EpochEntry(
+        epoch,
+        total["examples"],
+        errors=total.get("errors"),  # a learner of one pass makes no guesses, and so has none
+        updates=total.get("updates"),
+        tokens=total.get("tokens"),
+        wrong_tokens=total.get("wrong_tokens"),
+        shuffled=sum(job.shuffled for job in jobs),
+        shards=[
+            ShardEntry(round(sum(seconds), 3), shard["examples"], shard.get("errors"))
             for shard, seconds in zip(by_shard, took)
         ],
-        "reducers": [seconds for job in jobs for seconds in job.reducer_seconds()],
-    }
+        reducers=[seconds for job in jobs for seconds in job.reducer_seconds()],
+    )
 
 
-def times_of(jobs: Sequence[JobRecord], began: float, ends: Sequence[float], scoring: float) -> dict[str, Any]:
-    """The epoch's seconds, and where they went, given when each job's result was there; scoring the dev set, which
-    comes before the last of these ends, is no phase of MapReduce. Of several jobs each is told by itself, too."""
+def timed(
+    entry: EpochEntry, jobs: Sequence[JobRecord], began: float, ends: Sequence[float], scoring: float
+) -> EpochEntry:
+    """The entry with the epoch's seconds and where they went.
+
+    `ends` says when the result of each job was there. Scoring the dev set comes before the last of them, and is not a
+    phase of MapReduce. If there are several jobs, the times of each are in the entry, too.
+    """
     until = [*ends[:-1], ends[-1] - scoring]
     split = [
         seconds_by_phase(since, job.mappers, job.reducers, end) for job, since, end in zip(jobs, [began, *ends], until)
     ]
-    times: dict[str, Any] = {"seconds": round(ends[-1] - began, 3)}
-    times["phases"] = {**_rounded(_sum(split)), "dev": round(scoring, 3)}
-    if len(jobs) > 1:
-        times["rounds"] = [
-            {
-                "shards": [{"seconds": seconds} for seconds in job.shard_seconds()],
-                "reducers": job.reducer_seconds(),
-                "phases": _rounded(phases),
-            }
-            for job, phases in zip(jobs, split)
-        ]
-    return times
+    rounds = [
+        RoundEntry([ShardEntry(seconds) for seconds in job.shard_seconds()], _rounded(phases), job.reducer_seconds())
+        for job, phases in zip(jobs, split)
+    ]
+    return entry._replace(
+        seconds=round(ends[-1] - began, 3),
+        phases={**_rounded(_sum(split)), "dev": round(scoring, 3)},
+        rounds=rounds if len(jobs) > 1 else (),
+    )
 
 
 def _sum(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""The driver's part in learners that need one pass: which jobs they take, and weights from what these have summed.
+"""The driver's part in learners of one pass: which jobs they need, and the weights that follow from their sums.
 
-    naive-bayes   MRSumShares  →  weights
-    rocchio       MRSumShares  →  inverse document frequencies, kept in the run directory
-                  MRSumShares, with these in the distributed cache  →  weights
+    naive-bayes   MRSumStatistics  →  weights
+    rocchio       MRSumStatistics  →  inverse document frequencies, kept in the run directory
+                  MRSumStatistics, with these in the distributed cache  →  weights
 
-The shards' sums are the same for any number of shards, so there is nothing to mix, and no second epoch.
+The sums over all shards are the same for any number of shards, so there is nothing to mix, and no second epoch.
 """
 
 from typing import Any, NamedTuple
@@ -15,20 +15,19 @@ from perceptron_core.learners import ONE_PASS
 from perceptron_core.settings import Settings
 from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.rows import Rows, concatenate, from_record
-from perceptron_jobs.corpora.prepared import Prepared, blaming_damage
-from perceptron_jobs.engines.over_shards import run_over_shards
-from perceptron_jobs.mr.sum_shares import COUNTS, FREQUENCIES, VECTORS, MRSumShares
+from perceptron_jobs.mr.sum_statistics import COUNTS, FREQUENCIES, VECTORS, MRSumStatistics
 from perceptron_jobs.training.job_record import JobRecord
-from perceptron_jobs.training.plan import Listener, TrainingPlan
-from perceptron_jobs.training.run_dir import RunDir, fetch_model
+from perceptron_jobs.training.open_run import OpenRun
+from perceptron_jobs.training.plan import TrainingPlan
+from perceptron_jobs.training.run_dir import fetch_model
 
-SHARE_BYTES = 24  # of a feature's sum for one label in the shuffle, at most
-SUMMED = "sum"  # how the shards become one: as no mixing strategy does
-# The settings that a learner of one pass either has a use for, or is not harmed by.
+SUM_BYTES = 24  # of a feature's sum for one label in the shuffle, at most
+SUMMED = "sum"  # how the shards become one: not a mixing strategy
+# The settings that a learner of one pass either uses or can ignore.
 FREE = ("learner", "decoder", "beam", "aggressiveness", "average", "transitions", "start_stop")
 
 
-class Pass(NamedTuple):
+class Sums(NamedTuple):
     """What a job has put out."""
 
     rows: Rows
@@ -36,8 +35,8 @@ class Pass(NamedTuple):
     record: JobRecord
 
 
-def settled(plan: TrainingPlan) -> TrainingPlan:
-    """The plan as a learner of one pass takes it; refuses what only many updates have a use for."""
+def plan_of_one_pass(plan: TrainingPlan) -> TrainingPlan:
+    """The plan, adapted if its learner needs one pass only; refuses options that only make sense with updates."""
     learner = plan.settings.learner
     if learner not in ONE_PASS:
         return plan
@@ -53,58 +52,44 @@ def settled(plan: TrainingPlan) -> TrainingPlan:
     return plan._replace(settings=plan.settings._replace(average=False), mixing=SUMMED, rounds=1)
 
 
-def learn(
-    plan: TrainingPlan, run: RunDir, corpus: Prepared, config: dict[str, Any], listener: Listener
-) -> tuple[Rows, JobRecord]:
+def learn(run: OpenRun) -> tuple[Rows, JobRecord]:
     """The weights, and what the jobs tell of themselves."""
-    jobs = _Jobs(plan, run, corpus, config)
+    plan, config, directory = run.plan, run.config, run.directory
     structure = plan.task.structure(plan.settings.decoder)
     if plan.task.record["transitions"] or any(map(structure.label_offsets, plan.task.features.templates)):
-        listener.note(f"{plan.settings.learner} takes every token by itself: label pairs have no part in it")
-    listener.step(f"count for {plan.settings.learner}", 0)
+        run.listener.note(f"{plan.settings.learner} takes every token by itself: it ignores pairs of labels")
+    run.listener.step(f"count for {plan.settings.learner}", 0)
     if plan.settings.learner == COUNTS:
-        counted = jobs.sum(COUNTS)
+        found = _sum(run, COUNTS)
         constants = plan.task.features.constant_keys()
-        return NaiveBayes(constants).weights(counted.rows, counted.instances), counted.record
-    Rocchio.check_size(sum(corpus.shards[shard]["tokens"] for shard in config["chosen_shards"]))
+        return NaiveBayes(constants).weights(found.rows, found.instances), found.record
+    Rocchio.check_size(run.tokens())
     first = None
-    if not run.storage.exists(run.file("idf")):
-        first = jobs.sum(FREQUENCIES)
+    if not directory.storage.exists(directory.file("idf")):
+        first = _sum(run, FREQUENCIES)
         rows = DocumentFrequencies().idf(first.rows, first.instances)
-        run.write_idf(Model("idf", config["task"], config["labels"], config["settings"], rows))
-    second = jobs.sum(VECTORS, "--idf", plan.cluster.file(run.file("idf")))
-    weights = Rocchio(fetch_model(run.file("idf")).rows).weights(second.rows, second.instances)
+        directory.write_idf(Model("idf", config.task, config.labels, config.settings, rows))
+    second = _sum(run, VECTORS, "--idf", run.job_file("idf"))
+    weights = Rocchio(fetch_model(directory.file("idf")).rows).weights(second.rows, second.instances)
     if first is None:
         return weights, second.record
-    return weights, second.record._replace(  # the second job's tasks come first, because shards are told of by them
+    return weights, second.record._replace(  # its tasks come first: by them the shards are shown
         shuffled=first.record.shuffled + second.record.shuffled,
         mappers=second.record.mappers + first.record.mappers,
         reducers=second.record.reducers + first.record.reducers,
     )
 
 
-class _Jobs(NamedTuple):
-    plan: TrainingPlan
-    run: RunDir
-    corpus: Prepared
-    config: dict[str, Any]
-
-    def sum(self, what: str, *options: str) -> Pass:
-        """Run MRSumShares on the run's shards."""
-        cluster, chosen = self.plan.cluster, self.config["chosen_shards"]
-        # There are no more sums than every template gives for every token; how many are distinct is not known yet.
-        most = sum(self.corpus.shards[shard]["tokens"] for shard in chosen) * len(self.plan.task.features.templates)
-        arguments = ["--config", cluster.file(self.run.file("config.json")), "--what", what, *options]
-        if self.corpus.kept_path():
-            arguments += ["--kept", cluster.file(self.corpus.kept_path())]
-        inputs = [cluster.file(self.corpus.path(shard)) for shard in chosen]
-        with blaming_damage(self.corpus):
-            output = run_over_shards(MRSumShares, cluster, arguments, inputs, most * SHARE_BYTES)
-        first = output.ranges[0]
-        return Pass(
-            concatenate([from_record(record["rows"]) for record in output.ranges]),
-            first["instances"],
-            JobRecord(
-                first["stats"], output.shuffled(), first["worked"], [record["worked"] for record in output.reducers]
-            ),
-        )
+def _sum(run: OpenRun, what: str, *options: str) -> Sums:
+    """Run MRSumStatistics on the run's shards."""
+    arguments = ["--what", what, *options]
+    kept = run.corpus.kept_path()
+    if kept:
+        arguments += ["--kept", run.plan.cluster.file(kept)]
+    output = run.over_shards(MRSumStatistics, arguments, run.most_features() * SUM_BYTES)
+    first = output.ranges[0]
+    return Sums(
+        concatenate([from_record(record["rows"]) for record in output.ranges]),
+        first["instances"],
+        JobRecord(first["stats"], output.shuffled(), first["worked"], [record["worked"] for record in output.reducers]),
+    )

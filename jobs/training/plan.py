@@ -1,7 +1,7 @@
 """What a training is asked to do, and who hears how it goes."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from perceptron_core.registry import DEFAULT_MIXING
 from perceptron_core.settings import Settings
@@ -9,6 +9,7 @@ from perceptron_core.task import Task
 from perceptron_core.training.stopping import StopRule
 from perceptron_core.weights.model_file import Model
 from perceptron_jobs.engines.runners import Cluster
+from perceptron_jobs.records.epoch_entry import EpochEntry
 from perceptron_jobs.training.run_dir import RunDir
 
 
@@ -43,9 +44,9 @@ class Listener:
         """Work of `total` units begins."""
 
     def progress(self, done: int, state: str = "") -> None:
-        """So many units are done; a cluster that cannot say how many says in what state it is."""
+        """`done` units are done; a cluster that does not know how many tells its state."""
 
-    def epoch(self, entry: dict[str, Any]) -> None:
+    def epoch(self, entry: EpochEntry) -> None:
         """An epoch was published."""
 
     def finished(self, run: RunDir, task: Task, model: Model) -> None:

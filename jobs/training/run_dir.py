@@ -28,12 +28,13 @@ from perceptron_core.training.mixing import averaged_rows
 from perceptron_core.training.stopping import best_epoch
 from perceptron_core.weights.model_file import Model, read_model, write_model
 from perceptron_core.weights.relevance import relevant
+from perceptron_jobs.records.epoch_entry import EpochEntry, History, as_records
+from perceptron_jobs.records.run_config import RunConfig
 from perceptron_jobs.storage import absolute, join, storage_of
 from perceptron_jobs.storage.base import NotOurs
 
 EPOCH = re.compile(r"epoch-(\d{4,})")
 LEFTOVER = re.compile(r"\..*\.tmp|round-\d+")
-CONFIG_VERSION = 1
 
 
 class RunDir:
@@ -71,14 +72,16 @@ class RunDir:
                     self.storage.remove(self.path)
             raise
 
-    def config(self) -> Optional[dict[str, Any]]:
+    def config(self) -> Optional[RunConfig]:
         """The configuration, or None if the run has none yet."""
-        if not self.storage.exists(self.file("config.json")):
+        path = self.file("config.json")
+        if not self.storage.exists(path):
             return None
-        return read_json(self.file("config.json"))
+        with _damage_told(path):
+            return RunConfig.from_record(read_json(path))
 
-    def write_config(self, config: dict[str, Any]) -> None:
-        self.storage.write(self.file("config.json"), _json_bytes(config))
+    def write_config(self, config: RunConfig) -> None:
+        self.storage.write(self.file("config.json"), _json_bytes(config.record()))
 
     def remove_leftovers(self) -> None:
         """Rounds of the first epoch, and what a killed process was still writing."""
@@ -106,19 +109,21 @@ class RunDir:
         found = (EPOCH.fullmatch(name) for name in self.storage.names(self.path))
         return sorted(int(match[1]) for match in found if match)
 
-    def history(self, epoch: int) -> list[dict[str, Any]]:
-        """The counts of all epochs up to this one."""
-        return read_json(join(self.epoch_dir(epoch), "stats.json"))["history"]
+    def history(self, epoch: int) -> History:
+        """All epochs up to this one."""
+        path = join(self.epoch_dir(epoch), "stats.json")
+        with _damage_told(path):
+            return [EpochEntry.from_record(record) for record in read_json(path)["history"]]
 
-    def publish(self, epoch: int, weights: Model, average: Optional[Model], history: list[dict[str, Any]]) -> None:
+    def publish(self, epoch: int, weights: Model, average: Optional[Model], history: History) -> None:
         """Make an epoch appear, whole, and let those go that nobody needs any more."""
         with self.storage.new_folder(self.epoch_dir(epoch)) as folder:
             write_model(join(folder, "weights"), weights)
             if average is not None:
                 write_model(join(folder, "average"), average)
-            last = history[-1] if history else {}
+            last = history[-1].record() if history else {}
             with open(join(folder, "stats.json"), "wb") as file:
-                file.write(_json_bytes({**last, "history": history}))
+                file.write(_json_bytes({**last, "history": as_records(history)}))
         if epoch == 1:  # its rounds
             self.remove_leftovers()
         self.drop_epochs(history)
@@ -133,9 +138,9 @@ class RunDir:
         if number > 1:
             self.storage.remove(self.round_file(number - 1))
 
-    def written_history(self) -> list[dict[str, Any]]:
+    def written_history(self) -> History:
         """What history.jsonl says of each epoch: the same, and how long the publication took."""
-        return [json.loads(line) for line in self._history_lines()]
+        return [EpochEntry.from_record(json.loads(line)) for line in self._history_lines()]
 
     def _history_lines(self) -> list[bytes]:
         if self.storage.size(self.file("history.jsonl")) is None:
@@ -143,31 +148,31 @@ class RunDir:
         with self.storage.open(self.file("history.jsonl")) as file:
             return file.readlines()
 
-    def write_history(self, history: list[dict[str, Any]]) -> None:
-        lines = [json.dumps(entry).encode() + b"\n" for entry in history]
+    def write_history(self, history: History) -> None:
+        lines = [json.dumps(record).encode() + b"\n" for record in as_records(history)]
         self.storage.write(self.file("history.jsonl"), b"".join(lines))
 
-    def told_history(self) -> list[dict[str, Any]]:
-        """All epochs as history.jsonl tells them, or, where it lacks one, as the last epoch's folder does."""
+    def whole_history(self) -> History:
+        """All epochs, from history.jsonl; or, if it lacks one, from the last epoch's folder."""
         epochs = self.epochs()
         history = self.history(epochs[-1]) if epochs else []
         try:
             written = self.written_history()
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise InputError(f"cannot be read ({error}); remove it", self.file("history.jsonl")) from error
         return written if len(written) == len(history) else history
 
-    def tidy(self, history: list[dict[str, Any]]) -> None:
+    def tidy(self, history: History) -> None:
         """Do what a killed process may have left undone after its last epoch."""
         self.drop_epochs(history)
         if len(self._history_lines()) != len(history):
             self.write_history(history)
 
-    def drop_epochs(self, history: list[dict[str, Any]]) -> None:
+    def drop_epochs(self, history: History) -> None:
         """Keep the last epoch and the best."""
         *earlier, _ = self.epochs()
         for epoch in earlier:
-            if epoch != best_epoch(history):
+            if epoch != best_epoch(as_records(history)):
                 self.storage.remove(self.epoch_dir(epoch))
 
     def weights(self, epoch: int) -> Model:
@@ -206,8 +211,8 @@ class RunDir:
         epochs = [epoch for epoch in self.epochs() if epoch]
         if not epochs:
             raise UserError(f"the run {self.path} has no finished epoch yet; let `perceptron train` finish one")
-        best = best_epoch(self.history(epochs[-1]))
-        return best if best in epochs else epochs[-1]
+        best = best_epoch(as_records(self.history(epochs[-1])))
+        return best if best is not None and best in epochs else epochs[-1]
 
     def model(self) -> Model:
         """The chosen epoch's last and averaged weights in one."""
@@ -243,6 +248,15 @@ def open_model(path: str) -> Model:
     if model.kind not in ("weights", "model"):
         raise InputError("holds a run's sums or counts, not weights; give the run directory or its file `model`", path)
     return combine(model, None) if model.kind == "weights" else model
+
+
+@contextmanager
+def _damage_told(path: str) -> Iterator[None]:
+    """A record that lacks something, or has something unknown, is not what was written."""
+    try:
+        yield
+    except (KeyError, TypeError) as error:
+        raise InputError(f"is not what was written ({error}); the run directory is damaged", path) from error
 
 
 def read_json(path: str) -> Any:

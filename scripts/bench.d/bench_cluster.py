@@ -14,11 +14,12 @@ from pathlib import Path
 from statistics import median
 
 from arithmetic import spread
-from bench import CONFIGS, Bench, Row, history
+from bench import CONFIGS, Bench, Row
 from corpora import grown, read, write
 from results import Detail, Outcome, number
 
 from perceptron_jobs.experiment.clock import epoch_seconds, inputs, mixing_seconds
+from perceptron_jobs.training.run_dir import RunDir
 
 TASK = CONFIGS / "pos.yaml"
 SHARDS = (1, 25, 50)
@@ -36,18 +37,18 @@ def run(bench: Bench) -> Outcome:
     bench.say("finding out how long a serial epoch takes (not measured)")
     write(corpus, islice(grown(sentences), FEW * len(sentences)))
     _train(bench, corpus, folder, 1)
-    fastest = min(map(epoch_seconds, history(folder / "run")[1:]))
+    fastest = min(map(epoch_seconds, RunDir(str(folder / "run")).written_history()[1:]))
     replicas = math.ceil(RESERVE * SERIAL_SECONDS / fastest * FEW)
     bench.say(f"{fastest:.1f} s for {FEW} x Brown, so {replicas} replicas of it")
     write(corpus, islice(grown(sentences), replicas * len(sentences)))
     simulated, mixing, shards_take, kept = {}, {}, {}, {}
     for shards in SHARDS:
         _train(bench, corpus, folder, shards)
-        epochs = history(folder / "run")[1:]
+        epochs = RunDir(str(folder / "run")).written_history()[1:]
         simulated[shards] = median(map(epoch_seconds, epochs))
         mixing[shards] = median(map(mixing_seconds, epochs))
-        shards_take[shards] = [shard["seconds"] for epoch in epochs for shard in epoch["shards"]]
-        kept[shards] = inputs(history(folder / "run"))
+        shards_take[shards] = [shard.seconds for epoch in epochs for shard in epoch.shards]
+        kept[shards] = inputs(RunDir(str(folder / "run")).written_history())
         bench.say(f"{shards} shards: {simulated[shards]:.1f} s per epoch")
     measured, predicted, kept[2] = _two_processes(bench, corpus, folder)
     rows = [_speed_up(simulated, shards, replicas) for shards in SHARDS[1:]]
@@ -84,11 +85,11 @@ def _two_processes(bench: Bench, corpus: Path, folder: Path) -> tuple[float, flo
     in_turn = bench.scratch / "in_turn.conf"
     in_turn.write_text("runners: {local: {num_cores: 1}}\n", encoding="utf-8")
     _train(bench, corpus, folder, 2, "-r", "local", "-c", in_turn)
-    alone = history(folder / "run")
+    alone = RunDir(str(folder / "run")).written_history()
     bench.train(TASK, folder / "run", EPOCHS, "--prepared", folder / "prepared", "--reducers", 2, "-r", "local")
-    at_once = history(folder / "run")
+    at_once = RunDir(str(folder / "run")).written_history()
     return (
-        median([epoch["seconds"] for epoch in at_once[1:]]),
+        median([epoch.seconds or 0.0 for epoch in at_once[1:]]),
         median(map(epoch_seconds, alone[1:])),
         inputs(alone),
     )

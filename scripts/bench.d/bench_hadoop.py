@@ -53,7 +53,7 @@ def _measure(bench: Bench) -> Outcome:
         "cat/cat job",
         note="the memory is that of the client's processes, not of the cluster's",
     )
-    history = [entry["phases"] for entry in RunDir(RUN).written_history()[1:]]
+    history = [entry.phases for entry in RunDir(RUN).written_history()[1:]]
     lines = [[number, *(f"{phases[name]:.1f}" for name in PHASES)] for number, phases in enumerate(history, start=2)]
     detail = Detail("hadoop, where an epoch's seconds go:", ["epoch", *PHASES], lines)
     compared = bench.compare(row, GOAL, taken["epoch"], taken["cat"])
@@ -87,8 +87,8 @@ def _overhead(bench: Bench, epoch: int) -> Measurement:
     """One more epoch: its seconds without the compute of its slowest mapper and its reducers."""
     taken = _epochs(bench, epoch)
     entry = RunDir(RUN).written_history()[-1]
-    compute = max(shard["seconds"] for shard in entry["shards"]) + entry["phases"]["reduce"]
-    return taken._replace(seconds=entry["seconds"] - compute)
+    compute = max(shard.seconds for shard in entry.shards) + entry.phases["reduce"]
+    return taken._replace(seconds=(entry.seconds or 0.0) - compute)
 
 
 def _cat(bench: Bench, number: int) -> Measurement:

@@ -24,7 +24,7 @@ from perceptron_core.structures.sequence.blocks import FeatureNumbers
 from perceptron_core.weights.model_file import read_model
 from perceptron_core.weights.rows import Rows, from_entries
 from perceptron_jobs.engines.runners import Cluster, run_job
-from perceptron_jobs.mr.count_shards import MRCountOccurrences
+from perceptron_jobs.mr.count_shards import MRCountShards
 from perceptron_jobs.mr.protocol import REDUCER
 
 OPTIONS = ("--shards", 3, "--mixing", "scaled", "--epochs", 3)
@@ -104,11 +104,11 @@ def counted(train: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_shard_given_twice_or_not_at_all_is_not_counted(counted: Path, ranges: int) -> None:
     shards = sorted(str(path) for path in (counted / "prepared").glob("*-of-00003.gz"))
     arguments = ["--config", str(counted / "config.json"), "--ranges", str(ranges)]
-    keys = [key for key, _ in run_job(MRCountOccurrences, Cluster(), arguments, shards) if key != REDUCER]
+    keys = [key for key, _ in run_job(MRCountShards, Cluster(), arguments, shards) if key != REDUCER]
     assert len(keys) == len(set(keys)) == ranges
     for inputs in (shards[:2], [*shards, shards[0]]):
         with pytest.raises(UserError, match="the shards are not whole"):
-            list(run_job(MRCountOccurrences, Cluster(), arguments, inputs))
+            list(run_job(MRCountShards, Cluster(), arguments, inputs))
 
 
 def test_a_shard_that_was_cut_is_not_counted(counted: Path, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_shard_that_was_cut_is_not_counted(counted: Path, tmp_path: Path) -> N
         cut.writelines(whole.readlines()[:-1])
     inputs = [*map(str, others), str(tmp_path / "cut.gz")]
     with pytest.raises(UserError, match="ends before its trailer"):
-        list(run_job(MRCountOccurrences, Cluster(), ["--config", str(counted / "config.json")], inputs))
+        list(run_job(MRCountShards, Cluster(), ["--config", str(counted / "config.json")], inputs))
 
 
 def test_the_counts_are_no_model(counted: Path, perceptron: Any, corpus: Path) -> None:

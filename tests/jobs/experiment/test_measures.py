@@ -11,10 +11,11 @@ from perceptron_jobs.experiment import model_size
 from perceptron_jobs.experiment.cell import Cell, Corpus
 from perceptron_jobs.experiment.clock import inputs, seconds_until
 from perceptron_jobs.experiment.results import MEASURES, Result, baseline_of, mean_over_seeds
+from perceptron_jobs.records.epoch_entry import EpochEntry
 
 
-def epoch(number: int, seconds: Sequence[float], averaged: float, last: float = 0.5, errors: int = 9) -> dict[str, Any]:
-    return {
+def epoch(number: int, seconds: Sequence[float], averaged: float, last: float = 0.5, errors: int = 9) -> EpochEntry:
+    record = {
         "epoch": number,
         "errors": errors,
         "seconds": 99.0,
@@ -24,9 +25,10 @@ def epoch(number: int, seconds: Sequence[float], averaged: float, last: float = 
         "reducers": [0.15, 0.25],
         "dev": {"name": "F1", "averaged": averaged, "last": last, "score": averaged},
     }
+    return EpochEntry.from_record(record)
 
 
-def result(*epochs: dict[str, Any], limit: int = 9) -> Result:
+def result(*epochs: EpochEntry, limit: int = 9) -> Result:
     return Result(Cell("r", "r", Corpus("c", "t", (), (), None), "shuffled", {"seed": 1, "epochs": limit}), [*epochs])
 
 
@@ -38,7 +40,7 @@ def test_the_clock_waits_for_the_slowest_shard_and_the_mixing():
 
 def test_the_clock_waits_in_every_round():
     rounds = [epoch(1, [1.0, 3.0], 0.5), epoch(1, [2.0, 1.0], 0.5)]
-    history = [{**epoch(1, [3.0, 4.0], 0.5), "rounds": rounds}, epoch(2, [1.0, 1.0], 0.5)]
+    history = [epoch(1, [3.0, 4.0], 0.5)._replace(rounds=rounds), epoch(2, [1.0, 1.0], 0.5)]
     assert seconds_until(history) == [3.0 + 1.0 + 2.0 + 1.0, 9.0]
     kept = [(entry["epoch"], entry["round"], entry["shard_seconds"]) for entry in inputs(history)]
     assert kept == [(1, 1, [1.0, 3.0]), (1, 2, [2.0, 1.0]), (2, 1, [1.0, 1.0])]
@@ -158,4 +160,5 @@ def test_the_clocks_inputs_are_kept(done, history):
     measured = history(output, "phrases_shards-3_epochs-3_mixing-row_seed-1")
     assert [(e["epoch"], e["round"]) for e in kept["epochs"]] == [(1, 1), (2, 1), (3, 1)]
     assert [e["shard_seconds"] for e in kept["epochs"]] == [[s["seconds"] for s in e["shards"]] for e in measured]
-    assert kept["seconds"] == [round(seconds, 3) for seconds in seconds_until(measured)]
+    clock = seconds_until([EpochEntry.from_record(e) for e in measured])
+    assert kept["seconds"] == [round(seconds, 3) for seconds in clock]

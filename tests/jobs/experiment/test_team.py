@@ -10,6 +10,7 @@ import pytest
 from perceptron_jobs.experiment.cell import Cell, Corpus
 from perceptron_jobs.experiment.results import Result, mean_over_seeds
 from perceptron_jobs.experiment.team import Decoding, Team, in_order, longest_first, make_team
+from perceptron_jobs.records.epoch_entry import EpochEntry, ShardEntry
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -48,9 +49,9 @@ def test_the_intrinsic_speed_up_is_against_the_same_run_on_one_processor():
     def run(name: str, shards: list[float], processors: int = 0, seed: int = 1) -> Result:
         options = {"seed": seed, "shards": len(shards), "minibatch": 4}
         cell = Cell(name, name, Corpus("c", "t", (), (), None), "shuffled", options, processors or None)
-        first = {"shards": [{"seconds": 99.0} for _ in shards]}
+        first = EpochEntry(1, shards=[ShardEntry(99.0) for _ in shards])
         team = Team(8.0, 8.0 / processors, 0.0, 0.0, 1.0) if processors else None
-        return Result(cell, [first, {"shards": [{"seconds": each} for each in shards]}], "", team)
+        return Result(cell, [first, EpochEntry(2, shards=[ShardEntry(each) for each in shards])], "", team)
 
     results = [run("team", [10.0], 1), run("team", [10.0], 4), run("row", [6.0]), run("row", [1.0, 2.0])]
     measured = [mean_over_seeds("intrinsic", [result], results, None) for result in results]

@@ -8,17 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perceptron_jobs.records.epoch_entry import EpochEntry
 from perceptron_jobs.report import learning_curve, learning_curve_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def epoch(number: int, errors: int, averaged: Optional[float] = None, last: Optional[float] = None) -> dict:
+def epoch(number: int, errors: int, averaged: Optional[float] = None, last: Optional[float] = None) -> EpochEntry:
     record: dict[str, Any] = {"epoch": number, "errors": errors, "sentences": 200, "seconds": 0.5}
     scores = {"averaged": averaged, "last": last}
     if averaged is not None or last is not None:
         record["dev"] = {"name": "F1", **{k: v for k, v in scores.items() if v is not None}}
-    return record
+    return EpochEntry.from_record(record)
 
 
 RUN = [epoch(1, 100, 0.80, 0.78), epoch(2, 50, 0.90, 0.95), epoch(3, 25, 0.85, 0.84)]
@@ -31,7 +32,7 @@ HISTORIES = {
     "equal scores": [epoch(1, 0, 0.5), epoch(2, 0, 0.5)],
     "scores a hair apart": [epoch(1, 0, 0.0), epoch(2, 0, 5e-324)],
     "200 epochs": [epoch(i, 200 - i, 0.5 + i / 1000) for i in range(1, 201)],
-    "no sentences": [{"epoch": 1, "errors": 0, "sentences": 0, "seconds": 0.0}],
+    "no sentences": [EpochEntry(1, errors=0, seconds=0.0)],
 }
 
 
@@ -100,11 +101,11 @@ def test_the_picture_is_valid_and_within_its_frame(name: str) -> None:
     texts = [element.text for element in root.iter(f"{SVG}text")]
     assert 'Kanal <1> & "2": 词性' in texts
     curves = lines_of(svg)
-    assert len(curves) == 1 + len({key for e in history for key in e.get("dev", {})} - {"name"})
+    assert len(curves) == 1 + len({key for e in history if e.dev for key in e.dev.record()} - {"name"})
     assert len(curves[0]) == len(history)
     _, _, width, height = map(float, root.attrib["viewBox"].split())
     panels = [group for group in root.iter(f"{SVG}g") if "transform" in group.attrib]
-    assert len(panels) == 1 + any("dev" in e for e in history)
+    assert len(panels) == 1 + any(e.dev for e in history)
     for x, y in (point for curve in curves for point in curve):
         assert 0 <= x <= width
         assert 0 <= y <= height / len(panels)

@@ -13,6 +13,8 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
+from perceptron_jobs.records.epoch_entry import EpochEntry
+from perceptron_jobs.records.run_config import RunConfig
 from perceptron_jobs.report import report_html
 from perceptron_jobs.report.content import RunContent, distinct_names
 from perceptron_jobs.storage import open_file
@@ -66,25 +68,25 @@ def read(path: Path) -> Page:
 
 
 @pytest.fixture(scope="module")
-def history(trained: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (trained / "history.jsonl").read_text().splitlines()]
+def history(trained: Path) -> list[EpochEntry]:
+    return [EpochEntry.from_record(json.loads(line)) for line in (trained / "history.jsonl").read_text().splitlines()]
 
 
 @pytest.fixture(scope="module")
-def config(trained: Path) -> dict[str, Any]:
-    return json.loads((trained / "config.json").read_text())
+def config(trained: Path) -> RunConfig:
+    return RunConfig.from_record(json.loads((trained / "config.json").read_text()))
 
 
 def test_a_training_leaves_a_report(trained, history, config):
     page = read(trained / "report.html")
-    best = max(history, key=lambda epoch: epoch["dev"]["score"])
-    assert f"{100 * best['dev']['averaged']:.2f}" in page.text
+    best = max(history, key=lambda epoch: epoch.dev.score)
+    assert f"{100 * best.dev.averaged:.2f}" in page.text
     assert page.count("figure") == 7  # five curves, time and errors of the shards
     assert page.count("path", "mark") == (1 + 2 + 1 + 1) * 3 + 2  # those of the legend, too
-    bars = sum(any(epoch["phases"][name] for epoch in history) for name in history[0]["phases"])
+    bars = sum(any(epoch.phases[name] for epoch in history) for name in history[0].phases)
     assert page.count("rect", "bar") == 3 * bars + bars
     assert page.count("circle", "dot") == 2 * 3 * 3
-    for told in ("uniform", "pos[-1] & pos[0]", "suffix2[0]", config["data"][0]["sha256"], config["run"], "B-名"):
+    for told in ("uniform", "pos[-1] & pos[0]", "suffix2[0]", config.data[0]["sha256"], config.run, "B-名"):
         assert told in page.text
     mistakes = json.loads((trained / "mistakes.json").read_text(encoding="utf-8"))["confusions"]
     assert mistakes and page.text.count("taken for") >= sum(1 + len(confusion["examples"]) for confusion in mistakes)
@@ -161,7 +163,8 @@ def test_names_that_tell_runs_apart():
     "lacks", [("phases",), ("shards",), ("dev",), ("seconds", "phases"), ("weights", "shuffled"), ("runner",)]
 )
 def test_epochs_of_older_runs(lacks, history, config):
-    older = [{name: value for name, value in epoch.items() if name not in lacks} for epoch in history]
+    older = [{name: value for name, value in epoch.record().items() if name not in lacks} for epoch in history]
+    older = [EpochEntry.from_record(record) for record in older]
     for mixed in (older, [older[0], *history[1:]]):
         page = Page(report_html([RunContent("old", config, mixed, chosen_epoch=3)]))
         assert page.count("figure") >= 4
@@ -208,8 +211,8 @@ def test_many_shards_and_epochs_stay_small(config):
     """A hundred shards, a hundred epochs: a page for a phone, not for a data centre."""
     shards = [{"sentences": 10, "errors": i % 7, "seconds": 0.01 * i} for i in range(100)]
     epoch = {"sentences": 1000, "errors": 300, "weights": 5, "shuffled": 6, "seconds": 7.0, "shards": shards}
-    many = [{"epoch": number, **epoch} for number in range(1, 101)]
-    told = report_html([RunContent("many", {**config, "chosen_shards": list(range(100))}, many, 100)])
+    many = [EpochEntry.from_record({"epoch": number, **epoch}) for number in range(1, 101)]
+    told = report_html([RunContent("many", config._replace(chosen_shards=list(range(100))), many, 100)])
     assert Page(told).count("circle", "dot") == 2 * 1500 and len(told) < 1_000_000
 
 

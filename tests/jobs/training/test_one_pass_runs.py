@@ -13,7 +13,7 @@ import pytest
 from perceptron_core.errors import UserError
 from perceptron_core.weights.model_file import read_model
 from perceptron_jobs.engines.runners import Cluster, run_job
-from perceptron_jobs.mr.sum_shares import MRSumShares
+from perceptron_jobs.mr.sum_statistics import MRSumStatistics
 
 LEARNERS = ("naive-bayes", "rocchio")
 
@@ -157,14 +157,14 @@ def test_what_needs_updates_is_refused(
 def test_a_shard_given_twice_or_not_at_all_is_not_summed(learnt: Path, learner: str) -> None:
     shards = sorted(str(path) for path in (learnt / "prepared").glob("*-of-00003.gz"))
     arguments = ["--config", str(learnt / "config.json"), "--what", "naive-bayes", "--ranges", "2"]
-    assert sorted({key for key, _ in run_job(MRSumShares, Cluster(), arguments, shards)}) == [
+    assert sorted({key for key, _ in run_job(MRSumStatistics, Cluster(), arguments, shards)}) == [
         "00000",
         "00001",
         "reducer",
     ]
     for inputs in (shards[:2], [*shards, shards[0]]):
         with pytest.raises(UserError, match="the shards are not whole"):
-            list(run_job(MRSumShares, Cluster(), arguments, inputs))
+            list(run_job(MRSumStatistics, Cluster(), arguments, inputs))
 
 
 def test_idf_is_no_model(learnt: Path, perceptron: Any, corpus: Path, learner: str) -> None:

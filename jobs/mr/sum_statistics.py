@@ -1,11 +1,11 @@
-"""MRSumShares: one pass of a learner that counts, see perceptron_core/counting/sums.py.
+"""MRSumStatistics: what naive Bayes and Rocchio count, summed over all shards; see perceptron_core/counting/sums.py.
 
     input     header, block …, trailer → the records of one encoded shard (one map task is one shard)
     mapper    range      → {shard, its counts, the instances of each label, and the sums of that range}
     reducer   range      → {the sums over all shards, the instances of each label, the shards' counts and times}
               "reducer"  → {bytes that this reducer read, its times}
 
-For Rocchio's vectors the inverse document frequencies, which a job of this kind has counted before, come through the
+Rocchio's vectors need the inverse document frequencies, which come from an earlier job of this class through the
 distributed cache. Ranges and errors are explained in jobs/mr/shard_job.py.
 """
 
@@ -21,25 +21,26 @@ from perceptron_core.training.mixing import check_complete
 from perceptron_core.weights.model_file import read_model
 from perceptron_core.weights.rows import add_up, from_record, to_record
 from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_jobs.records.run_config import RunConfig
 
 COUNTS, FREQUENCIES, VECTORS = "naive-bayes", "document-frequencies", "rocchio"
 
 
-class MRSumShares(ShardJob):
+class MRSumStatistics(ShardJob):
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")
         self.add_file_arg("--kept", default=None, help="the features that are not too rare, if some are")
         self.add_file_arg("--idf", default=None, help="inverse document frequencies, for rocchio")
-        self.add_passthru_arg("--what", choices=[COUNTS, FREQUENCIES, VECTORS], help="whose shares are summed")
+        self.add_passthru_arg("--what", choices=[COUNTS, FREQUENCIES, VECTORS], help="what is summed")
 
     def begin(self) -> None:
         with open(self.options.config, encoding="utf-8") as file:
-            self.config = json.load(file)
-        task = Task(self.config["task"])
+            self.config = RunConfig.from_record(json.load(file))
+        task = Task(self.config.task)
         kept = read_kept(self.options.kept) if self.options.kept else None
-        structure = task.structure(self.config["settings"]["decoder"])
-        self.sums = ShardSums(task.shard_reader(self.config["labels"]), structure, self.summand(task), kept)
+        structure = task.structure(self.config.settings["decoder"])
+        self.sums = ShardSums(task.shard_reader(self.config.labels), structure, self.summand(task), kept)
 
     def summand(self, task: Task) -> Summand:
         if self.options.what == COUNTS:
@@ -55,8 +56,8 @@ class MRSumShares(ShardJob):
         header, sums = self.sums.finish()
         yield from self.by_range(
             sums,
-            **place_among(self.config["chosen_shards"], header),
-            origin=f"{self.options.what} of run {self.config['run']}",
+            **place_among(self.config.chosen_shards, header),
+            origin=f"{self.options.what} of run {self.config.run}",
             stats={"examples": header["sentences"], "tokens": header["tokens"]},
             instances=self.sums.instances,
             worked=self.worked(),
@@ -77,4 +78,4 @@ class MRSumShares(ShardJob):
 
 
 if __name__ == "__main__":
-    MRSumShares.run()
+    MRSumStatistics.run()
