@@ -1,6 +1,7 @@
 """What decides how a shard is trained, apart from the data and the features."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
 from perceptron_core.errors import UserError
@@ -31,6 +32,10 @@ class Settings(NamedTuple):
     def beam_width(self, labels: int) -> int:
         """How many states the search keeps after a token: a greedy search is a beam of one, Viterbi keeps all."""
         return {"viterbi": labels, "beam": self.beam, "greedy": 1}[self.decoder]
+
+    def scoring(self, which: Mapping[str, bool]) -> "Settings":
+        """The same, with or without weights for transitions, starts and stops."""
+        return self._replace(transitions=which["transitions"], start_stop=which["start_stop"])
 
     def check(self) -> "Settings":
         """Itself, or a UserError that says which setting is wrong."""

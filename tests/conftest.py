@@ -42,6 +42,13 @@ def no_waiting_for_the_disk() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def interrupts_are_heard() -> None:
+    """A shell that runs the tests in the background has switched interrupts off, and children would inherit that."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of the real corpora: $PERCEPTRON_DATA, or shared/data beside the repository."""

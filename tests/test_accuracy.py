@@ -7,7 +7,7 @@ import gzip
 import itertools
 import json
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Callable
 
@@ -73,21 +73,22 @@ def test_chunking(score: Scorer, data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "floor"),
+    ("options", "seeds", "floor"),
     [
-        pytest.param(["--shards", 1], 0.900, id="serial"),
-        pytest.param(["--shards", 10, "--mixing", "row"], 0.902, id="10 shards"),
-        pytest.param(["--shards", 50, "--mixing", "row"], 0.902, id="50 shards"),
+        pytest.param(["--shards", 1], SEEDS, 0.900, id="serial"),
+        pytest.param(["--shards", 10, "--mixing", "row"], SEEDS, 0.902, id="10 shards"),
+        # One seed, because it takes long; of the three it gives the middle F1, and their mean is higher by 0.0003.
+        pytest.param(["--shards", 50, "--mixing", "row"], SEEDS[:1], 0.902, id="50 shards"),
     ],
 )
-def test_named_entities(options: list, floor: float, score: Scorer, data: Path) -> None:
+def test_named_entities(options: list, seeds: Sequence[int], floor: float, score: Scorer, data: Path) -> None:
     folder = data / "conll2003"
     results = [
-        score("ner", folder / "eng.train.gz", folder / "eng.testa.gz", 15, "--seed", seed, *options) for seed in SEEDS
+        score("ner", folder / "eng.train.gz", folder / "eng.testa.gz", 15, "--seed", seed, *options) for seed in seeds
     ]
     assert {(result["sentences"], result["gold"]) for result in results} == {(3250, 5942)}
     assert statistics.mean(result["f1"] for result in results) >= floor
-    assert len({result["f1"] for result in results}) > 1, "the seed makes no difference"
+    assert len(seeds) == 1 or len({result["f1"] for result in results}) > 1, "the seed makes no difference"
 
 
 def test_universal_tags(score: Scorer, data: Path) -> None:

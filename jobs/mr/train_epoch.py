@@ -27,6 +27,7 @@ from perceptron_core.training.rounds import RoundPart
 from perceptron_core.weights.model_file import model_digest, read_model
 from perceptron_core.weights.rows import from_record, to_record
 from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_jobs.records.run_config import RunConfig
 
 RESIDENT = "resident"  # the record that stands for a shard which this process has in memory
 STATUS_SECONDS = 30  # Hadoop kills a task that says nothing for ten minutes
@@ -48,12 +49,12 @@ class MRTrainEpoch(ShardJob):
 
     def begin(self) -> None:
         with open(self.options.config, encoding="utf-8") as file:
-            self.config = json.load(file)
+            self.config = RunConfig.from_record(json.load(file))
         self.last_status = time.monotonic()
         plan = EpochPlan(
-            Task(self.config["task"]),
-            self.config["labels"],
-            Settings.from_record(self.config["settings"]),
+            Task(self.config.task),
+            self.config.labels,
+            Settings.from_record(self.config.settings),
             part=RoundPart(self.options.round - 1, self.options.rounds),
             kept=read_kept(self.options.kept) if self.options.kept else None,
             step_sizes=self.step_sizes(),
@@ -67,7 +68,7 @@ class MRTrainEpoch(ShardJob):
         if self.options.occurrences is None:
             return None
         counts = read_model(self.options.occurrences).rows
-        return StepSizes(counts.keys, counts.values["shards"], len(self.config["chosen_shards"]))
+        return StepSizes(counts.keys, counts.values["shards"], len(self.config.chosen_shards))
 
     def take(self, kind: str, record: dict[str, Any]) -> None:
         try:
@@ -90,13 +91,13 @@ class MRTrainEpoch(ShardJob):
     def finish(self) -> Pairs:
         header, touched = self.epoch.finish()
         if self.options.keep_shards:
-            residency.keep(f"{self.config['run']}/{header['shard']}", self.epoch.resident())
+            residency.keep(f"{self.config.run}/{header['shard']}", self.epoch.resident())
         stats = self.epoch.stats._asdict()
         del self.epoch  # its weights are not needed any more; mrjob keeps the job itself for longer
         origin = (
             f"epoch {self.options.epoch}, round {self.options.round}, from weights {model_digest(self.options.weights)}"
         )
-        place = place_among(self.config["chosen_shards"], header)
+        place = place_among(self.config.chosen_shards, header)
         yield from self.by_range(touched, **place, origin=origin, stats=stats, worked=self.worked())
 
     def reducer_init(self) -> None:

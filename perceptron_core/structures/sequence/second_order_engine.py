@@ -1,8 +1,8 @@
 """A second-order sequence model at work: the first-order one, and a bank by key for what two labels before join.
 
-A feature joined with two labels has L² rows, of which few exist, so they are not numbered: the bank finds a row by its
-key. Which of a model's rows are such rows cannot be told from their keys; all that are not rows of numbered features are
-loaded, which on a shard of many are those of other shards' features, too.
+A feature joined with two labels has L² rows, of which few exist. So they are not numbered: the bank finds a row by its
+key. The keys do not tell which of a model's rows these are, so all rows that are not of numbered features are loaded.
+Where there are many shards, some of them belong to features of other shards.
 """
 
 from typing import Any

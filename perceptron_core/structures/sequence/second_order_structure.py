@@ -2,8 +2,8 @@
 
     score(x, y) = the first-order score + Σ over tokens t ≥ 2:  w · τ(x, t; y[t-2], y[t-1], y[t])
 
-τ are the templates with `label[-2]`: joined with both labels before (`label[-2] & label[-1] & word[0]`), or with the one
-before the last (`label[-2] & word[0]`). A first-order model's features are there, too; `label[-1]` by itself is the
+τ are the templates with `label[-2]`: joined with both labels before (`label[-2] & label[-1] & word[0]`), or only with
+the farther one (`label[-2] & word[0]`). A first-order model's features are there, too; `label[-1]` by itself is the
 transition. The search is exact over pairs of labels (viterbi), or a beam of them.
 """
 

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +26,7 @@ from perceptron_core.weights.model_file import read_model
 from perceptron_core.wire import decode_line
 from perceptron_jobs.engines.runners import Cluster, run_job
 from perceptron_jobs.mr.count_features import MRCountFeatures
+from runs import deciding
 
 TASK = """\
 columns: [word, pos, chunk]
@@ -35,12 +35,6 @@ features: ["word[0]", "pos[-1] & word[0]", "label[-1] & pos[0]"]
 bias: false
 """
 OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 3, "--min-count", 4)
-
-
-def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
-    """What a run leaves behind, but for its record of times and bytes shuffled, and the report that shows it."""
-    times = re.compile(r"history\.jsonl|report\.html|epoch-\d+/stats\.json")
-    return {name: data for name, data in run.items() if not times.fullmatch(name)}
 
 
 def kept(folder: Path) -> list[int]:

@@ -26,6 +26,7 @@ from perceptron_core.weights.rows import Rows, from_entries
 from perceptron_jobs.engines.runners import Cluster, run_job
 from perceptron_jobs.mr.count_shards import MRCountShards
 from perceptron_jobs.mr.protocol import REDUCER
+from runs import deciding
 
 OPTIONS = ("--shards", 3, "--mixing", "scaled", "--epochs", 3)
 TASK = """\
@@ -37,12 +38,6 @@ features: ["word[0]", "label[-1] & word[0]"]
 LABELS = ("A", "B", "C")
 Sentence = list[tuple[str, str]]
 Weights = dict[tuple[str, str], float]
-
-
-def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
-    """What a run leaves behind, but for its record of times and bytes shuffled, and the report that shows it."""
-    times = re.compile(r"history\.jsonl|report\.html|epoch-\d+/stats\.json")
-    return {name: data for name, data in run.items() if not times.fullmatch(name)}
 
 
 def write(folder: Path, shards: Sequence[Sequence[Sentence]]) -> Path:

@@ -1,7 +1,6 @@
 """Token classification with history: a textbook in plain Python, trained on gold labels and guessing from its own."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from perceptron_core.shards.dealing import deal
+from runs import deciding
 
 TASK = """\
 columns: [word, pos, chunk]
@@ -23,12 +23,6 @@ options: {decoder: greedy}
 FOUR = ("--epochs", 4, "--stop-threshold", -1)
 
 Token = tuple[str, str, str]
-
-
-def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
-    """What a run leaves behind, but for its record of times and bytes shuffled, and the report that shows it."""
-    times = re.compile(r"history\.jsonl|report\.html|epoch-\d+/stats\.json")
-    return {name: data for name, data in run.items() if not times.fullmatch(name)}
 
 
 @pytest.fixture(scope="module")

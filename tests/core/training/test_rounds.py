@@ -1,7 +1,6 @@
 """The first epoch in rounds: every sentence once, mixed in between, the same on every runner and after a kill."""
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from perceptron_core.shards.dealing import deal
 from perceptron_core.training.rounds import ROUNDS, parts, usual_rounds
 from perceptron_core.weights.model_file import read_model
 from perceptron_core.weights.rows import spread, unite
+from runs import deciding
 
 CHUNKS = "columns: [word, pos, chunk]\npredict: chunk\nfeatures: [{}]\n"
 TASKS = {
@@ -106,20 +106,18 @@ def test_a_round_goes_on_from_the_mixture_of_the_one_before(
     assert in_rounds == after_each[-1] and len({*after_each}) == 3
 
 
-def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
-    """What a run leaves behind, but for its record of times and bytes shuffled, and the report that shows it."""
-    times = re.compile(r"history\.jsonl|report\.html|epoch-\d+/stats\.json")
-    return {name: data for name, data in run.items() if not times.fullmatch(name)}
-
-
 def test_rounds_are_the_same_on_local_and_with_many_reducers(train: Any, contents: Any, tmp_path: Path) -> None:
     ways = {"inline": (), "local": ("-r", "local"), "reducers": ("--reducers", 4)}
     for name, way in ways.items():
-        train(tmp_path / name, "--shards", 7, "--learner", "pa", "--epochs", 2, *way)
+        train(tmp_path / name, "--shards", 3, "--rounds", 3, "--learner", "pa", "--epochs", 2, *way)
     first, *others = (deciding(contents(tmp_path / name)) for name in ways)
     assert all(other == first for other in others)
-    assert json.loads(first["config.json"])["rounds"] == 3
     assert not [name for name in first if name.startswith("round")]
+
+
+def test_the_number_of_rounds_follows_from_the_shards(train: Any, tmp_path: Path) -> None:
+    train(tmp_path / "run", "--shards", 7, "--epochs", 1)
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["rounds"] == 3
 
 
 def test_a_run_tells_of_its_rounds(train: Any, tmp_path: Path) -> None:

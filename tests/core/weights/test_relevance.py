@@ -1,7 +1,6 @@
 """--min-updates through the commands: which features a model holds, what a run keeps, and that nothing else decides."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,9 @@ from perceptron_core.weights.model_file import read_model
 from perceptron_core.weights.relevance import counted_from, relevant
 from perceptron_core.weights.rows import Rows, drop_zeros, from_entries, from_record, to_record
 from perceptron_jobs.training.run_dir import RunDir, open_model
+from runs import deciding
 
 OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 4, "--min-updates", 3)
-
-
-def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
-    """What a run leaves behind, but for its record of times and bytes shuffled, and the report that shows it."""
-    times = re.compile(r"history\.jsonl|report\.html|epoch-\d+/stats\.json")
-    return {name: data for name, data in run.items() if not times.fullmatch(name)}
 
 
 @pytest.fixture(scope="module")

@@ -117,9 +117,7 @@ def test_interrupted_from_the_keyboard_the_job_on_the_cluster_ends_too(corpus, h
     run = "hdfs:///runs/interrupted"
     files = ["--train", "hdfs:///corpus/train.txt", "--dev", "hdfs:///corpus/dev.txt"]
     command = ["train", str(corpus / "task.yaml"), *files, "--run-dir", run, *OPTIONS, "-r", "hadoop"]
-    # whoever runs the tests in the background has interrupts switched off, and children inherit that
-    program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    program += "from perceptron_jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    program = "import sys; from perceptron_jobs.cli.main import main; sys.exit(main(sys.argv[1:]))"
     said = tmp_path / "said"
 
     def second_job_runs() -> bool:  # the first job prepares, the second trains

@@ -12,15 +12,10 @@ from perceptron_core.errors import UserError
 from perceptron_core.wire import DamagedRecord, decode_line
 from perceptron_jobs.engines.runners import Cluster, run_job
 from perceptron_jobs.mr.train_epoch import MRTrainEpoch
+from runs import deciding
 
 OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 3)  # thirds: sums whose order would show
 MIXINGS = ("uniform", "errors", "examples", "touched", "row")
-
-
-def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
-    """What a run leaves behind, but for its record of times and bytes shuffled, and the report that shows it."""
-    times = re.compile(r"history\.jsonl|report\.html|epoch-\d+/stats\.json")
-    return {name: data for name, data in run.items() if not times.fullmatch(name)}
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +39,10 @@ def test_inline_and_local_give_the_same_bytes(inline, train, contents, tmp_path)
 def test_minibatch_mira_on_both_by_any_number_of_threads(train, contents, tmp_path):
     options = (*OPTIONS, "--learner", "mira", "--k-best", 3, "--minibatch", 4)
     train(tmp_path / "inline", *options)
-    for threads in (1, 3):
-        train(tmp_path / f"local{threads}", *options, "--threads", threads, "-r", "local")
-        assert deciding(contents(tmp_path / f"local{threads}")) == deciding(contents(tmp_path / "inline"))
+    for threads, runner in ((1, "inline"), (3, "inline"), (3, "local")):
+        run = tmp_path / f"{runner}-{threads}"
+        train(run, *options, "--threads", threads, "-r", runner)
+        assert deciding(contents(run)) == deciding(contents(tmp_path / "inline"))
 
 
 def test_threads_may_change_on_the_way(train, contents, tmp_path):

@@ -74,7 +74,8 @@ def test_an_interrupted_grid_goes_on_and_ends_the_same(how, done, corpus, must, 
     ) as process:
         wait_until("the first model", lambda: list(tmp_path.glob("runs/*/model")), alive=still_runs(process))
         process.send_signal(how)  # only to the command, not to the trainings that it has started
-        assert process.communicate(timeout=60)[1] == b"perceptron: interrupted\n" and process.returncode == 130
+        said = process.communicate(timeout=60)[1]
+        assert (said, process.returncode) == (b"perceptron: interrupted\n", 130)
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
     said = must("experiment", corpus / "grid.yaml", "--data", corpus, "--output", tmp_path)

@@ -14,14 +14,9 @@ from perceptron_core.errors import UserError
 from perceptron_core.weights.model_file import read_model
 from perceptron_jobs.engines.runners import Cluster, run_job
 from perceptron_jobs.mr.sum_statistics import MRSumStatistics
+from runs import deciding
 
 LEARNERS = ("naive-bayes", "rocchio")
-
-
-def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
-    """What a run leaves behind, but for its record of times and bytes shuffled, and the report that shows it."""
-    times = re.compile(r"history\.jsonl|report\.html|epoch-\d+/stats\.json")
-    return {name: data for name, data in run.items() if not times.fullmatch(name)}
 
 
 @pytest.fixture(scope="module", params=LEARNERS)
@@ -78,18 +73,24 @@ def test_both_kernels_count_the_same(learnt: Path, corpus: Path, learner: str, t
     assert (tmp_path / "run" / "model").read_bytes() == (learnt / "model").read_bytes()
 
 
+@pytest.fixture(scope="module")
+def undisturbed(train: Any, contents: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    run = tmp_path_factory.mktemp("undisturbed") / "run"
+    train(run, "--learner", "rocchio", "--shards", 2)
+    return deciding(contents(run))
+
+
 @pytest.mark.parametrize("appears", ["config.json", "epoch-0000", "idf", "epoch-0001"])
 def test_a_killed_run_ends_with_the_same_bytes(
-    train: Any, train_until: Any, contents: Any, tmp_path: Path, appears: str
+    undisturbed: dict[str, bytes], train: Any, train_until: Any, contents: Any, tmp_path: Path, appears: str
 ) -> None:
-    options = ("--learner", "rocchio", "--shards", 3)
-    train(tmp_path / "undisturbed", *options)
+    options = ("--learner", "rocchio", "--shards", 2)
     run = tmp_path / "run"
     train_until(run, appears, *options)
     before = os.stat(run / "idf").st_ino if (run / "idf").exists() else None
     train(run, *options)
     assert before in (None, os.stat(run / "idf").st_ino)  # what was counted is not counted again
-    assert deciding(contents(run)) == deciding(contents(tmp_path / "undisturbed"))
+    assert deciding(contents(run)) == undisturbed
 
 
 def test_a_run_that_is_done_stays_done(learnt: Path, train: Any, corpus: Path, learner: str) -> None:

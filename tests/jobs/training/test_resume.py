@@ -13,17 +13,12 @@ from typing import Any, Callable, Optional
 
 import pytest
 
+from runs import deciding
 from waiting import read_line, started, still_runs, wait_until
 
 OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 3)
 IN_ROUNDS = (*OPTIONS, "--rounds", 2)
 CHANGES = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "os.link", "os.symlink"}
-
-
-def deciding(run: dict[str, bytes]) -> dict[str, bytes]:
-    """What a run leaves behind, but for its record of times and bytes shuffled, and the report that shows it."""
-    times = re.compile(r"history\.jsonl|report\.html|epoch-\d+/stats\.json")
-    return {name: data for name, data in run.items() if not times.fullmatch(name)}
 
 
 class Observer:
