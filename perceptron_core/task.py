@@ -76,6 +76,10 @@ class Task:
         """The same task with all that the search decides in its record."""
         return Task({**self.record, **self.structure(decoder).scored()}, self.python_path)
 
+    def portable(self) -> dict[str, Any]:
+        """The record without the options, which are the run's business and may hold paths."""
+        return {name: value for name, value in self.record.items() if name != "options"}
+
     @property
     def fingerprint(self) -> str:
         """Of all that decides what a prepared shard holds."""

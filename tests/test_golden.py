@@ -15,6 +15,12 @@ from typing import Any, Callable, NamedTuple
 
 import pytest
 
+from perceptron_core.settings import Settings
+from perceptron_core.task_file import read_task
+from perceptron_core.training.in_memory import Options, train_in_memory
+from perceptron_core.training.stopping import StopRule
+from perceptron_core.weights.model_file import write_model
+
 RECORDED = Path(__file__).with_name("golden.json")
 WORDS = ("time", "flies", "Arrow", "кот", "собака", "时间", "Ёж", "naïveté", "x-ray", "like", "42", "U.S.")
 TAGS = ("N", "V", "A", "D")
@@ -222,6 +228,32 @@ def test_the_bytes_are_the_recorded_ones(name: str, corpora: Path, tmp_path: Pat
         recorded[name] = found
         RECORDED.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     assert found == recorded[name]
+
+
+def _options(given: dict[str, Any]) -> Options:
+    """The command line's options, as training in memory takes them."""
+    cap = None if given.get("learner") == "mira" else 1.0
+    names = {name: given[name] for name in Settings._fields if name in given}
+    settings = Settings(**{"aggressiveness": cap, **names})
+    own = {name: given[name] for name in Options._fields if name in given}
+    return Options(settings=settings, stop=StopRule(3, 0, None), **own)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "--init-model" not in case.options])
+def test_training_in_memory_gives_the_same_bytes(name: str, corpora: Path, tmp_path: Path) -> None:
+    case, given = CASES[name], {}
+    for option, value in zip(case.options, [*case.options[1:], None]):
+        if str(option).startswith("--"):
+            key = str(option)[2:].replace("-", "_")
+            given[key[3:] if key.startswith("no_") else key] = (
+                not key.startswith("no_") if value is None or str(value).startswith("--") else value
+            )
+    task = read_task(str(corpora / f"{case.task}.yaml"))
+    file = corpora / f"{case.task}.txt"
+    sentences = list(task.read(str(file if file.exists() else corpora / "chunks.txt"), "required"))
+    write_model(str(tmp_path / "model"), train_in_memory(task, sentences, _options(given)).model)
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))[name]["model"]
+    assert _digest(tmp_path / "model") == recorded
 
 
 def test_every_recorded_hash_has_its_case() -> None:

@@ -9,7 +9,6 @@ from perceptron_core.weights.text import format_weights, parse_weights
 from perceptron_jobs.cli.surroundings import Arguments, opened_output
 from perceptron_jobs.models.apply import python_file
 from perceptron_jobs.models.feature_names import find_names, prepared_of
-from perceptron_jobs.training.configuration import portable
 from perceptron_jobs.training.run_dir import open_model
 
 
@@ -73,5 +72,5 @@ def run_import(arguments: Arguments, task: Task) -> None:
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8 text", arguments.file) from error
     task, settings = task.settled(settings.decoder), settings.scoring(structure.scored())
-    model = Model("model", portable(task), weights.labels, settings.record(), weights.rows, names=weights.names)
+    model = Model("model", task.portable(), weights.labels, settings.record(), weights.rows, names=weights.names)
     write_model(arguments.output, model)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from perceptron_core.weights.model_file import write_model
-from perceptron_jobs.training.run_dir import RunDir, combine
+from perceptron_jobs.training.run_dir import RunDir
 
 
 class ModelSize(NamedTuple):
@@ -23,7 +23,7 @@ class ModelSize(NamedTuple):
 def model_size(run_dir: str) -> ModelSize:
     run = RunDir(run_dir)
     last = run.epochs()[-1]
-    model = combine(run.weights(last), run.average(last))
+    model = run.standing(last).model()
     values = model.rows.values
     weights = values["averaged"] if "averaged" in values else values["weight"]  # of a learner that has no average
     features = np.unique(model.rows.entry_rows()[weights != 0])

@@ -21,7 +21,6 @@ from perceptron_jobs.experiment.results import Result
 from perceptron_jobs.experiment.tables import as_csv, as_markdown, entries
 from perceptron_jobs.experiment.team import Decoding, make_team
 from perceptron_jobs.options.spelling import as_arguments
-from perceptron_jobs.training.configuration import portable
 from perceptron_jobs.training.plan import Listener
 from perceptron_jobs.training.run_dir import RunDir
 
@@ -131,9 +130,12 @@ class _Run:
 
     def _is_done(self, cell: Cell) -> bool:
         """Whether it ended with the task as it is now; if the task is another one, `perceptron train` says so."""
-        run, task = RunDir(self.run_dir(cell)), json.loads(json.dumps(portable(self.tasks[cell.corpus])))
+        run = RunDir(self.run_dir(cell))
         config = run.config() if os.path.exists(run.file("model")) else None
-        return config is not None and config.task == task
+        if config is None:
+            return False
+        task = self.tasks[cell.corpus].settled(config.settings["decoder"])
+        return config.task == json.loads(json.dumps(task.portable()))
 
     def _show(self, results: Sequence[Result]) -> list[str]:
         content, name = self.experiment.content, self.experiment.name

@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from perceptron_core.errors import UserError
-from perceptron_core.learners import ONE_PASS
 from perceptron_core.shards.dealing import choose_shard
-from perceptron_core.task import Task
 from perceptron_core.training.rounds import usual_rounds
+from perceptron_core.training.standing import Standing, settings_of_run
 from perceptron_core.weights.model_file import Model
-from perceptron_core.weights.relevance import counted_from
 from perceptron_core.weights.rows import Rows, drop_zeros, empty, relabel
 from perceptron_jobs.corpora.prepared import Prepared, check_intact, data_identity, read_prepared
 from perceptron_jobs.corpora.preparing import Preparation, prepare
@@ -77,9 +75,9 @@ def _named_corpus(plan: TrainingPlan, folder: str) -> CorpusOfRun:
     return _as_prepared(corpus)
 
 
-def configure(plan: TrainingPlan, run: RunDir, corpus: CorpusOfRun) -> tuple[RunConfig, Model]:
+def configure(plan: TrainingPlan, run: RunDir, corpus: CorpusOfRun) -> tuple[RunConfig, Standing]:
     """The run's configuration, and the weights it starts from; refuses to go on with another one."""
-    task_record = portable(plan.task)
+    task_record = plan.task.portable()
     labels, start, init_digest = plan.task.labels(corpus.prepared.labels()), empty(weight=np.float32), None
     if plan.init_model:
         if corpus.min_count > 1:
@@ -91,10 +89,7 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: CorpusOfRun) -> tuple[Run
         init_digest = hashlib.sha256(start.keys.tobytes() + start.values["weight"].tobytes()).hexdigest()[:16]
     if not labels:
         raise UserError("the corpus has no labels to learn")
-    scored = {name: plan.task.record[name] for name in ("transitions", "start_stop")}
-    if plan.settings.learner in ONE_PASS:  # it takes every token by itself
-        scored = dict.fromkeys(scored, False)
-    settings = plan.settings._replace(**scored)
+    settings = settings_of_run(plan.task, plan.settings)
     chosen = [choose_shard(corpus.seed, corpus.shards)] if plan.subsample else list(range(corpus.shards))
     rounds = plan.rounds or usual_rounds(plan.mixing, len(chosen), settings.local_epochs, bool(plan.init_model))
     config = RunConfig(
@@ -116,10 +111,7 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: CorpusOfRun) -> tuple[Run
         run.write_config(config)
     else:
         _refuse_differences(run, known.record(), config.record())
-    if settings.min_updates > 1:  # the features of a model to start from are relevant
-        start = counted_from(start, settings.min_updates)
-    weights = Model("weights", task_record, labels, settings.record(), start)
-    return config, weights
+    return config, Standing.before_training(plan.task, labels, settings, start)
 
 
 def _start_from(first: Model, plan: TrainingPlan, corpus: Prepared) -> tuple[list[str], Rows]:
@@ -130,11 +122,6 @@ def _start_from(first: Model, plan: TrainingPlan, corpus: Prepared) -> tuple[lis
     column = "weight" if "weight" in first.rows.values else "averaged"
     weights = first.rows.with_values(weight=first.rows.values[column])
     return labels, drop_zeros(relabel(weights, first.labels, labels))
-
-
-def portable(task: Task) -> dict[str, Any]:
-    """The task's record without the options, which are the run's business and may hold paths."""
-    return {name: value for name, value in task.record.items() if name != "options"}
 
 
 def _refuse_differences(run: RunDir, known: dict[str, Any], wanted: dict[str, Any]) -> None:

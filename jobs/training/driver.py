@@ -14,27 +14,18 @@ import tempfile
 import time
 from typing import Any, Optional
 
-import numpy as np
-
 from perceptron_core.errors import UserError
 from perceptron_core.evaluation.held_out import HeldOut, read_held_out
 from perceptron_core.evaluation.predictor import choose_weights
 from perceptron_core.learners import ONE_PASS
 from perceptron_core.training import resident as residency
-from perceptron_core.training.mixing import (
-    FALL_BACK_AFTER,
-    SCALED,
-    add_average,
-    apply,
-    averaged_rows,
-    check_mixing,
-    mixing_now,
-)
+from perceptron_core.training.mixing import FALL_BACK_AFTER, SCALED, check_mixing, mixing_now
 from perceptron_core.training.rounds import WHOLE, RoundPart, parts
+from perceptron_core.training.standing import Standing
 from perceptron_core.training.stopping import reason_to_stop
 from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.relevance import relevant
-from perceptron_core.weights.rows import Rows, concatenate, empty, from_record
+from perceptron_core.weights.rows import Rows, concatenate, from_record
 from perceptron_core.wire import encode_line
 from perceptron_jobs.corpora.prepared import blaming_damage
 from perceptron_jobs.engines.over_shards import run_over_shards
@@ -47,7 +38,7 @@ from perceptron_jobs.training.configuration import configure, find_corpus
 from perceptron_jobs.training.job_record import JobRecord, counted, timed
 from perceptron_jobs.training.open_run import OpenRun
 from perceptron_jobs.training.plan import Listener, TrainingPlan
-from perceptron_jobs.training.run_dir import RunDir, combine
+from perceptron_jobs.training.run_dir import RunDir
 from perceptron_jobs.training.shard_counts import count_shards_of_features
 
 
@@ -78,7 +69,7 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
             if unseen:
                 listener.note(f"dev has labels that training never saw: {', '.join(unseen)}; they count as wrong")
         if not run.epochs():
-            run.publish(0, start, None, [])
+            run.publish(0, start, [])
         try:
             return _Training(OpenRun(plan, run, corpus.prepared, config, listener), held_out).go_on()
         finally:
@@ -90,7 +81,7 @@ class _Training:
         self.opened, self.held_out = opened, held_out
         self.plan, self.run, self.corpus, self.config, self.listener = opened
         self.labels, self.settings = self.config.labels, self.config.training_settings()
-        self.last: dict[int, tuple[Model, Optional[Model]]] = {}  # what was published last need not be read again
+        self.last: dict[int, Standing] = {}  # what was published last need not be read again
 
     def go_on(self) -> RunDir:
         """Epoch after epoch, from the last whole one, until there is a reason to stop."""
@@ -110,16 +101,16 @@ class _Training:
             self.listener.epoch(history[-1])
         self.listener.note(f"stopped: {reason}")
         residency.clear()
-        model = combine(*self._published(self.run.chosen_epoch()))
+        model = self._published(self.run.chosen_epoch()).model()
         self.last = {}
         self.run.write_model(model)
         self._write_mistakes(model)
         self.listener.finished(self.run, self.plan.task, model)
         return self.run
 
-    def _published(self, epoch: int) -> tuple[Model, Optional[Model]]:
-        """The epoch's weights and sums of averages."""
-        return self.last.get(epoch) or (self.run.weights(epoch), self.run.average(epoch))
+    def _published(self, epoch: int) -> Standing:
+        """Where the training stood after the epoch."""
+        return self.last.get(epoch) or self.run.standing(epoch)
 
     def _write_mistakes(self, model: Model) -> None:
         """What the model gets wrong on the dev set; the model is written, and stays if this fails."""
@@ -140,10 +131,10 @@ class _Training:
         mixing = mixing_now(self.plan.mixing, [entry.errors or 0 for entry in history])
         if mixing != self.plan.mixing and (not history or history[-1].mixing != mixing):
             self.listener.note(f"no fewer errors for {FALL_BACK_AFTER} epochs: {mixing} mixing from now on")
-        weights, average = self._published(epoch - 1)
+        standing = self._published(epoch - 1)
         for part in parts(self.config.rounds if epoch == 1 else 1):
             if part.number:
-                self.run.write_round(part.number, weights)
+                self.run.write_round(part.number, standing.weights)
                 ends.append(time.time())
             if self.settings.learner in ONE_PASS:
                 mixed, job = one_pass.learn(self.opened)
@@ -151,35 +142,24 @@ class _Training:
                 expected = jobs[-1].shuffled if jobs else (history[-1].shuffled or 0) if history else 0
                 mixed, job = self._run_job(epoch, part, mixing, expected)
             jobs.append(job)
-            weights, average = self._moved(weights, average, mixed, epoch, part)
+            share = self._examples(part) / max(1, self._examples(WHOLE)) if part.rounds > 1 else 1
+            standing = standing.after(mixed, epoch, share)
         entry = counted(epoch, jobs)._replace(
-            weights=len(relevant(weights.rows, self.settings.min_updates).labels),
+            weights=len(relevant(standing.weights.rows, self.settings.min_updates).labels),
             mixing=mixing,
             runner=self.plan.cluster.runner,
         )
         scoring = time.time()
         if self.held_out is not None:
-            entry = entry._replace(dev=self._dev_scores(weights, average))
+            scores = standing.score(self.held_out)
+            entry = entry._replace(dev=DevScores(*scores, score=scores.deciding()))
         scored = time.time() - scoring
         published = [*history, timed(entry, jobs, began, [*ends, time.time()], scored)]
-        self.run.publish(epoch, weights, average, published)
-        self.last = {epoch: (weights, average)}
+        self.run.publish(epoch, standing, published)
+        self.last = {epoch: standing}
         history = [*history, timed(entry, jobs, began, [*ends, time.time()], scored)]  # now with the publication
         self.run.write_history(history)
         return history
-
-    def _moved(
-        self, before: Model, sums: Optional[Model], mixed: Rows, epoch: int, part: RoundPart
-    ) -> tuple[Model, Optional[Model]]:
-        """The weights and the sums of averages after a round of the epoch, or all of it."""
-        weights = before._replace(rows=apply(before.rows, mixed))
-        if not self.settings.average:
-            return weights, None
-        known = sums.rows if sums else empty(sum=np.float64)
-        # within an epoch all examples count alike
-        share = self._examples(part) / max(1, self._examples(WHOLE)) if part.rounds > 1 else 1
-        total = add_average(known, before.rows, mixed, epoch * share)
-        return weights, before._replace(kind="average", rows=total, epochs=epoch)
 
     def _run_job(self, epoch: int, part: RoundPart, mixing: str, expected: int) -> tuple[Rows, JobRecord]:
         """The mixed weights; `expected`: about how many bytes will be shuffled."""
@@ -243,16 +223,3 @@ class _Training:
 
         residency.listen(report)
         return lambda done, of, state="": None
-
-    def _dev_scores(self, weights: Model, average: Optional[Model]) -> DevScores:
-        """The score of the last weights, of the averaged ones, and the one that decides which epoch is best."""
-        assert self.held_out is not None
-        least = self.settings.min_updates
-        last = self.held_out.score(self.labels, self.settings, relevant(weights.rows, least))
-        scores = DevScores(last.headline_name, round(last.headline(), 6), score=round(last.headline(), 6))
-        if average is not None:
-            rows = relevant(averaged_rows(weights.rows, average.rows, average.epochs), least)
-            rows = rows.with_values(weight=rows.values["averaged"])
-            averaged = round(self.held_out.score(self.labels, self.settings, rows).headline(), 6)
-            scores = scores._replace(averaged=averaged, score=averaged)
-        return scores

@@ -23,11 +23,9 @@ from contextlib import contextmanager
 from typing import Any, Optional
 
 from perceptron_core.errors import InputError, UserError
-from perceptron_core.settings import Settings
-from perceptron_core.training.mixing import averaged_rows
+from perceptron_core.training.standing import Standing
 from perceptron_core.training.stopping import best_epoch
 from perceptron_core.weights.model_file import Model, read_model, write_model
-from perceptron_core.weights.relevance import relevant
 from perceptron_jobs.records.epoch_entry import EpochEntry, History, as_records
 from perceptron_jobs.records.run_config import RunConfig
 from perceptron_jobs.storage import absolute, join, storage_of
@@ -115,12 +113,12 @@ class RunDir:
         with _damage_told(path):
             return [EpochEntry.from_record(record) for record in read_json(path)["history"]]
 
-    def publish(self, epoch: int, weights: Model, average: Optional[Model], history: History) -> None:
+    def publish(self, epoch: int, standing: Standing, history: History) -> None:
         """Make an epoch appear, whole, and let those go that nobody needs any more."""
         with self.storage.new_folder(self.epoch_dir(epoch)) as folder:
-            write_model(join(folder, "weights"), weights)
-            if average is not None:
-                write_model(join(folder, "average"), average)
+            write_model(join(folder, "weights"), standing.weights)
+            if standing.average is not None:
+                write_model(join(folder, "average"), standing.average)
             last = history[-1].record() if history else {}
             with open(join(folder, "stats.json"), "wb") as file:
                 file.write(_json_bytes({**last, "history": as_records(history)}))
@@ -182,6 +180,10 @@ class RunDir:
         path = join(self.epoch_dir(epoch), "average")
         return fetch_model(path) if self.storage.exists(path) else None
 
+    def standing(self, epoch: int) -> Standing:
+        """Where the training stood after the epoch."""
+        return Standing(self.weights(epoch), self.average(epoch))
+
     def write_model(self, model: Model) -> None:
         """The file `model`: the training's result."""
         with self.storage.new_file(self.file("model")) as path:
@@ -217,13 +219,7 @@ class RunDir:
     def model(self) -> Model:
         """The chosen epoch's last and averaged weights in one."""
         epoch = self.chosen_epoch()
-        return combine(self.weights(epoch), self.average(epoch))
-
-
-def combine(weights: Model, average: Optional[Model]) -> Model:
-    """Last and averaged weights in one model, of the features that scoring sees."""
-    rows = averaged_rows(weights.rows, average.rows, average.epochs) if average else weights.rows
-    return weights._replace(kind="model", rows=relevant(rows, Settings.from_record(weights.settings).min_updates))
+        return self.standing(epoch).model()
 
 
 def fetch_model(path: str) -> Model:
@@ -247,7 +243,7 @@ def open_model(path: str) -> Model:
     model = fetch_model(path)
     if model.kind not in ("weights", "model"):
         raise InputError("holds a run's sums or counts, not weights; give the run directory or its file `model`", path)
-    return combine(model, None) if model.kind == "weights" else model
+    return Standing(model).model() if model.kind == "weights" else model
 
 
 @contextmanager

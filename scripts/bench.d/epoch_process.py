@@ -10,32 +10,33 @@ import json
 import sys
 import time
 
-from shard_loop import fresh_weights, load, one_epoch
+from prepared_records import shard_records
 
 from perceptron_core.settings import Settings
-from perceptron_core.structures.sequence.model import SequenceModel
 from perceptron_core.task_file import read_task
+from perceptron_core.training.in_memory import InMemory, Options
 from perceptron_jobs.corpora.prepared import read_prepared
 
 
 def main(folder: str, task_path: str, epochs: str, learner: str = "perceptron") -> None:
     task, prepared = read_task(task_path), read_prepared(folder)
-    labels, record = prepared.labels(), task.record
-    settings = Settings(learner, transitions=record["transitions"], start_stop=record["start_stop"])
-    shard = load(task, labels, settings, prepared.path(0))
-    model = SequenceModel(labels, settings, fresh_weights(), shard.numbers, task.allowed_transitions(labels))
+    training = InMemory(task, shard_records(prepared), Options(Settings(learner, average=False)))
+    before = training.standing.weights.rows
+    training.shard_steps()  # decodes the shard, which then stays in memory
+    (shard,) = training.resident
+    assert shard is not None
+    engine = training.structure.engine(training.labels, training.settings, before, shard.memory)
     passes, errors = [], []
     for _ in range(int(epochs)):
         began = time.process_time()
-        errors.append(sum(model.train(block)[0] for block in shard.blocks))
+        errors.append(sum(engine.train(block).errors for block in shard.blocks))
         passes.append(time.process_time() - began)
-    weights, wholes, whole_errors = fresh_weights(), [], []
+    wholes, whole_errors = [], []
     for _ in range(int(epochs)):
         began = time.process_time()
-        done = one_epoch(task, labels, settings, weights, [shard])
+        entry = training.epoch()
         wholes.append(time.process_time() - began)
-        whole_errors.append(done.errors)
-        weights = done.weights
+        whole_errors.append(entry["errors"])
     assert errors == whole_errors, "one shard is serial training"
     print(json.dumps({"passes": passes, "epochs": wholes, "errors": errors}))
 

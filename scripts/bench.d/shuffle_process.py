@@ -11,12 +11,14 @@ import json
 import sys
 
 import numpy as np
-from shard_loop import fresh_weights, load, one_epoch
+from prepared_records import shard_records
 
 from perceptron_core.settings import Settings
+from perceptron_core.structures.sequence.blocks import FeatureNumbers
 from perceptron_core.structures.sequence.keys import joined_keys, transition_keys
 from perceptron_core.task_file import read_task
-from perceptron_core.training.epoch import ShardEpoch
+from perceptron_core.training.in_memory import InMemory, Options
+from perceptron_core.training.mixing import mix
 from perceptron_core.weights.rows import Rows, drop_zeros, find_keys, select, spread, to_record, unite
 from perceptron_core.wire import encode_line
 from perceptron_jobs.corpora.prepared import read_prepared
@@ -24,17 +26,17 @@ from perceptron_jobs.corpora.prepared import read_prepared
 
 def main(folder: str, task_path: str, epochs: str, mixing: str) -> None:
     task, prepared = read_task(task_path), read_prepared(folder)
-    labels, settings = prepared.labels(), Settings()
-    shards = [load(task, labels, settings, prepared.path(shard)) for shard in range(len(prepared.shards))]
-    weights = fresh_weights()
+    training = InMemory(task, shard_records(prepared), Options(Settings(average=False)))
     errors, everything, own = [], [], []
-    for _ in range(int(epochs)):
-        done = one_epoch(task, labels, settings, weights, shards, mixing)
-        ends = [_end(weights, step.rows) for step in done.steps]
-        errors.append(done.errors)
+    for epoch in range(1, int(epochs) + 1):
+        weights = training.standing.weights.rows
+        steps, stats = training.shard_steps()
+        ends = [_end(weights, step.rows) for step in steps]
+        errors.append(stats.errors)
         everything.append(sum(map(_size, ends)))
-        own.append(sum(_size(_of_shard(rows, epoch, labels)) for rows, epoch in zip(ends, done.shards)))
-        weights = done.weights
+        met = [shard.memory for shard in training.resident if shard is not None]
+        own.append(sum(_size(_of_shard(rows, numbers, training.labels)) for rows, numbers in zip(ends, met)))
+        training.standing = training.standing.after(mix(mixing, weights, steps), epoch)
     print(json.dumps({"errors": errors, "all": everything, "own": own}))
 
 
@@ -47,9 +49,9 @@ def _end(before: Rows, step: Rows) -> Rows:
     return drop_zeros(union.with_values(weight=weight.astype(np.float32), lag=lag))
 
 
-def _of_shard(rows: Rows, epoch: ShardEpoch, labels: list[str]) -> Rows:
-    numbers = epoch.numbers
-    met = [numbers.emissions.keys(), joined_keys(numbers.pairs.keys(), labels), transition_keys(labels).ravel()]
+def _of_shard(rows: Rows, numbers: FeatureNumbers, labels: list[str]) -> Rows:
+    emissions, pairs = numbers.tables
+    met = [emissions.keys(), joined_keys(pairs.keys(), labels), transition_keys(labels).ravel()]
     found = find_keys(rows, np.concatenate(met))
     return select(rows, np.unique(found[found >= 0]))
 

@@ -8,3 +8,4 @@ from perceptron_core.kernels import COMPILED
 _form = importlib.import_module(f"perceptron_core.structures.sequence.{'native' if COMPILED else 'reference'}")
 
 SequenceFinder: Any = _form.SequenceFinder
+SecondOrderFinder: Any = getattr(_form, "SecondOrderFinder", None)
