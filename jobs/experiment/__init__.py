@@ -13,7 +13,7 @@
     results      a cell's history, and what is measured in it
     tables       Markdown and CSV
     figure       which results are which line of which panel
-    chart, png   line charts in SVG, and their PNG
+    png          the PNG of a figure
     run          all of it, in order
 
 A cell is an ordinary run directory, so what was begun is continued, and what is done stays as it is.

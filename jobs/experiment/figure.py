@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+from perceptron_jobs.charts.panels import Chart, Panel
+from perceptron_jobs.charts.svg import Point
 from perceptron_jobs.experiment.cell import as_list
-from perceptron_jobs.experiment.chart import Chart, Panel, Point
 from perceptron_jobs.experiment.clock import CAPTION
 from perceptron_jobs.experiment.definition import CURVE_AXES, Experiment
 from perceptron_jobs.experiment.results import CURVES, MEASURES, Result, mean_over_seeds

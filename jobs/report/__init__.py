@@ -1,7 +1,5 @@
 """What a run looks like: its learning curve in the terminal, and a page to show to others.
 
-    text       numbers and strings as they are shown; escaping
-    charts     lines, stacked bars and dots over epochs, as SVG
     curve      the learning curve, as text and as a picture
     content    what the page tells of a run, read from its run directory
     elements   tables, figures and the like, as HTML

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from perceptron_jobs.charts.text import count
 from perceptron_jobs.report.content import RunContent
 from perceptron_jobs.report.elements import Html, Text, code, folded, section, table
-from perceptron_jobs.report.text import count
 
 CLASSES_IN_MATRIX = 20
 

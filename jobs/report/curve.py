@@ -6,9 +6,11 @@ Both take the run's history, one entry per epoch.
 from collections.abc import Sequence
 from typing import Optional
 
+from perceptron_jobs.charts.over_epochs import HEIGHT, LEFT, WIDTH, Line, line_chart, svg
+from perceptron_jobs.charts.style import STYLE, ground
+from perceptron_jobs.charts.svg import text
+from perceptron_jobs.charts.text import PERCENT, SCORE
 from perceptron_jobs.records.epoch_entry import EpochEntry
-from perceptron_jobs.report.charts import HEIGHT, LEFT, WIDTH, Line, line_chart, svg, text
-from perceptron_jobs.report.text import PERCENT, SCORE
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 SERIES = ("averaged", "last")
@@ -74,17 +76,6 @@ def dev_name(history: Sequence[EpochEntry]) -> str:
 
 # The picture: one panel for the training errors, one below it for the dev scores, over the same epochs.
 HEADING, PANEL_HEADING = 34, 24
-# Colours are written out: not every program that shows SVG knows variables.
-STYLE = """
-text { font: 12px Helvetica, Arial, sans-serif; fill: #444 }
-.heading { font-size: 14px; font-weight: bold; fill: #111 }
-.panel { font-weight: bold; fill: #111 }
-.grid { stroke: #e4e4e4; fill: none } .axis { stroke: #888; fill: none }
-.line { fill: none; stroke-width: 2 } .dashed.line { stroke-dasharray: 5 3 } .mark { stroke-width: 1.2 }
-.c1 { stroke: #0072b2 } .c1.mark { fill: #0072b2 } .c2 { stroke: #d55e00 } .c2.mark { fill: #d55e00 }
-.dashed.mark { fill: #fff }
-.slot rect, .slot path { fill: none; stroke: none; pointer-events: all }
-"""
 
 
 def error_line(history: Sequence[EpochEntry], name: str = "errors", colour: int = 2) -> Line:
@@ -115,8 +106,8 @@ def learning_curve_svg(history: Sequence[EpochEntry], title: str) -> str:
         panels.append((f"{dev_name(history)} on dev, %: {names}", line_chart(dev, SCORE, from_zero=False)))
     height = HEADING + len(panels) * (PANEL_HEADING + HEIGHT)
     drawing = [
-        f"<style>{STYLE}</style>",
-        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
+        STYLE,
+        ground(WIDTH, height),
         text(12, 22, title, style="heading"),
     ]
     for number, (heading, parts) in enumerate(panels):

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Union
 
-from perceptron_jobs.report.charts import MARKS, Drawing, Line, Part, svg
-from perceptron_jobs.report.text import escape
+from perceptron_jobs.charts.over_epochs import Line, Part, svg
+from perceptron_jobs.charts.svg import Drawing, colour_class, mark
+from perceptron_jobs.charts.text import escape
 
 
 class Html(str):
@@ -87,7 +88,6 @@ def _sample(entry: Union[Line, Part]) -> str:
     if isinstance(entry, Part):
         inside = f'<rect class="bar c{entry.colour}" x="4" y="1" width="12" height="12" rx="2"/>'
     else:
-        mark = MARKS[(entry.colour - 1) % len(MARKS)]
-        inside = f'<path class="line {entry.style()}" d="M0 7H20"/>'
-        inside += f'<path class="mark {entry.style()}" transform="translate(10 7)" d="{mark}"/>'
+        inside = f'<path class="line {colour_class(entry.colour, entry.dashed)}" d="M0 7H20"/>'
+        inside += mark(10, 7, entry.colour, entry.dashed)
     return f'<svg class="sample" viewBox="0 0 20 14" aria-hidden="true">{inside}</svg>'

@@ -4,13 +4,8 @@ import pkgutil
 from collections.abc import Sequence
 from typing import Optional
 
-from perceptron_jobs.report.charts import Line, line_chart
-from perceptron_jobs.report.content import RunContent
-from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line
-from perceptron_jobs.report.elements import Html, Text, element, figure, folded, joined, section, shown, table
-from perceptron_jobs.report.sections import quantity, run_sections
-from perceptron_jobs.report.settings import settings
-from perceptron_jobs.report.text import (
+from perceptron_jobs.charts.over_epochs import Line, line_chart
+from perceptron_jobs.charts.text import (
     BYTES,
     COUNT,
     PERCENT,
@@ -25,6 +20,11 @@ from perceptron_jobs.report.text import (
     percent,
     seconds,
 )
+from perceptron_jobs.report.content import RunContent
+from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line
+from perceptron_jobs.report.elements import Html, Text, element, figure, folded, joined, section, shown, table
+from perceptron_jobs.report.sections import quantity, run_sections
+from perceptron_jobs.report.settings import settings
 
 COLOURS = 8
 LEARNERS = {

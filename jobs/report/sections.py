@@ -4,14 +4,8 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any, Optional
 
-from perceptron_jobs.records.epoch_entry import EpochEntry, rate
-from perceptron_jobs.report.charts import Dot, Line, Part, dot_chart, line_chart, stacked_bars
-from perceptron_jobs.report.classes import classes
-from perceptron_jobs.report.content import RunContent
-from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line
-from perceptron_jobs.report.elements import Html, bar, code, data, element, figure, folded, joined, section, table
-from perceptron_jobs.report.settings import configuration
-from perceptron_jobs.report.text import (
+from perceptron_jobs.charts.over_epochs import Dot, Line, Part, dot_chart, line_chart, stacked_bars
+from perceptron_jobs.charts.text import (
     BYTES,
     COUNT,
     PERCENT,
@@ -25,6 +19,12 @@ from perceptron_jobs.report.text import (
     percent,
     seconds,
 )
+from perceptron_jobs.records.epoch_entry import EpochEntry, rate
+from perceptron_jobs.report.classes import classes
+from perceptron_jobs.report.content import RunContent
+from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line
+from perceptron_jobs.report.elements import Html, bar, code, data, element, figure, folded, joined, section, table
+from perceptron_jobs.report.settings import configuration
 from perceptron_jobs.training.phases import PHASES
 
 SHARDS_IN_TABLE = 10

@@ -3,10 +3,10 @@
 import hashlib
 from typing import Any
 
+from perceptron_jobs.charts.text import count
 from perceptron_jobs.records.run_config import RunConfig
 from perceptron_jobs.report.content import RunContent
 from perceptron_jobs.report.elements import Html, code, joined, pairs, section, table
-from perceptron_jobs.report.text import count
 
 
 def configuration(run: RunContent) -> Html:

@@ -6,19 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_jobs.report.charts import (
-    HEIGHT,
-    WIDTH,
-    Dot,
-    Line,
-    Part,
-    dot_chart,
-    line_chart,
-    stacked_bars,
-    svg,
-    ticks,
-)
-from perceptron_jobs.report.text import BYTES, COUNT, PERCENT, SECONDS, escape, megabytes, seconds
+from perceptron_jobs.charts.over_epochs import HEIGHT, WIDTH, Dot, Line, Part, dot_chart, line_chart, stacked_bars, svg
+from perceptron_jobs.charts.scales import ticks
+from perceptron_jobs.charts.text import BYTES, COUNT, PERCENT, SECONDS, escape, megabytes, seconds
 
 SVG = "{http://www.w3.org/2000/svg}"
 

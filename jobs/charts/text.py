@@ -1,10 +1,10 @@
-"""Numbers and strings as the report shows them."""
+"""Numbers and strings as charts and the report show them."""
 
 import html
 import re
 from typing import Callable, NamedTuple
 
-# What no XML may hold and no browser shows: a corpus may have it nevertheless.
+# What XML must not hold and no browser shows; a corpus may have it nevertheless.
 UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 SPACE = "\u00a0"  # a unit stays with its number
 SIZES = ((1e9, f"{SPACE}GB"), (1e6, f"{SPACE}MB"), (1e3, f"{SPACE}kB"))
