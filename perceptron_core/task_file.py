@@ -40,14 +40,12 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
+EXTENDS = "extends"
+
+
 def read_task(path: str) -> Task:
     """The task of a YAML file; files that it names are relative to it."""
-    given = _read_yaml(path)
-    for key in given:
-        if key not in DEFAULTS:
-            hint = did_you_mean(str(key), list(DEFAULTS))
-            raise InputError(f"unknown key `{key}`{hint}; a task has {', '.join(DEFAULTS)}", path)
-    given = {key: value for key, value in given.items() if value is not None}
+    given = _read_keys(path)
     record = {**DEFAULTS, **given}
     kind = record.pop("kind")  # the format tells it, too, and stays in the record
     if kind not in KINDS:
@@ -86,6 +84,30 @@ def read_task(path: str) -> Task:
         raise InputError("there are no features; list templates under `features`", path)
     record["templates"] = [[t.text, [part.record() for part in t.parts], t.bigram, t.style] for t in templates]
     return Task(record, python_path)
+
+
+def _read_keys(path: str) -> dict[str, Any]:
+    """What the file says, and, where it is silent, what the file says that it extends; features are added to."""
+    given = _read_yaml(path)
+    for key in given:
+        if key not in (*DEFAULTS, EXTENDS):
+            hint = did_you_mean(str(key), [*DEFAULTS, EXTENDS])
+            raise InputError(f"unknown key `{key}`{hint}; a task has {', '.join([*DEFAULTS, EXTENDS])}", path)
+    given = {key: value for key, value in given.items() if value is not None}
+    if EXTENDS not in given:
+        return given
+    other = given.pop(EXTENDS)
+    if not isinstance(other, str) or os.path.dirname(other):
+        raise InputError(f"`{EXTENDS}` is {other!r}, but must name a task file in the same folder", path)
+    first = _read_yaml(os.path.join(os.path.dirname(path), other))
+    if EXTENDS in first:
+        raise InputError(f"`{EXTENDS}` names {other}, which extends another file itself; name that one", path)
+    for key in ("features", "options"):
+        if not isinstance(given.get(key, DEFAULTS[key]), type(DEFAULTS[key])):
+            return {**first, **given}  # of the wrong kind, which is told later
+    features = [*(first.get("features") or ()), *given.get("features", ())]
+    options = {**(first.get("options") or {}), **given.get("options", {})}
+    return {**first, **given, "features": features, "options": options}
 
 
 def _read_templates(

@@ -3,7 +3,7 @@
 import os
 
 RUNNERS = ("inline", "local", "hadoop", "emr")  # the first is the default
-READY_TASKS = ("pos", "upos", "chunking", "chunking-tokens", "ner", "text", "svmlight")
+READY_TASKS = ("pos", "pos-second", "upos", "upos-second", "chunking", "chunking-tokens", "chunking-second", "ner", "text", "svmlight")
 READY_EXPERIMENTS = (
     "ner-strategies",
     "ner-curves",
@@ -20,6 +20,7 @@ READY_EXPERIMENTS = (
     "minibatch",
     "processors",
     "baselines",
+    "second-order",
 )
 
 
