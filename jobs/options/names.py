@@ -3,7 +3,18 @@
 import os
 
 RUNNERS = ("inline", "local", "hadoop", "emr")  # the first is the default
-READY_TASKS = ("pos", "pos-second", "upos", "upos-second", "chunking", "chunking-tokens", "chunking-second", "ner", "text", "svmlight")
+READY_TASKS = (
+    "pos",
+    "pos-second",
+    "upos",
+    "upos-second",
+    "chunking",
+    "chunking-second",
+    "chunking-tokens",
+    "ner",
+    "text",
+    "svmlight",
+)
 READY_EXPERIMENTS = (
     "ner-strategies",
     "ner-curves",

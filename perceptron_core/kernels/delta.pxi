@@ -20,7 +20,7 @@ cdef class Delta:
             self.parts[self.count].bank = bank
             self.parts[self.count].feature = feature
             self.parts[self.count].label = label
-            self.parts[self.count].count = 0
+            self.parts[self.count].count = self.parts[self.count].origin = 0
             self.count += 1
         self.parts[self.slots[at]].count += count
         return self.slots[at]

@@ -134,6 +134,7 @@ cdef struct Part:  # of Δ
     size_t slot  # where the table points to it
     int32_t bank, label
     double count  # whole, unless features have values
+    int64_t origin  # what the finder wants to be told when the weight has moved; 0 unless it has said something
 
 
 @cython.final

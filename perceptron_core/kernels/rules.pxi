@@ -52,6 +52,7 @@ cdef class Combination:
         for i in range(found.part_count):
             part = &found.parts[i]
             part.slot = self.sum.add(part.bank, part.feature, part.label, 0)
+            self.sum.parts[part.slot].origin = part.origin
         if size > self.constraint_room:
             self.constraint_room = 2 * size
             self.alpha = <double *>grown(self.alpha, 2 * size * sizeof(double))

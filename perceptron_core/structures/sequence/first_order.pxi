@@ -304,29 +304,39 @@ cdef class SequenceFinder(Finder):
         return self.k_best.next(prefix, self.labels, stop, self.path, score)
 
     cdef int collect(self, Py_ssize_t prefix) except -1 nogil:
-        cdef const Sentence *own = &self.sentence
-        cdef Py_ssize_t t, j
-        cdef double value = 1
-        cdef int32_t right, wrong
-        cdef int32_t right_before = <int32_t>self.labels, wrong_before = <int32_t>self.labels
+        cdef Py_ssize_t t
         for t in range(prefix):
-            right, wrong = own.gold[t], self.path[t]
-            if right != wrong:
-                for j in range(own.starts[t], own.starts[t + 1]):
-                    if own.values != NULL:
-                        value = own.values[j]
-                    self.delta.add(EMISSIONS, own.ids[j], right, value)
-                    self.delta.add(EMISSIONS, own.ids[j], wrong, -value)
-            if right != wrong or right_before != wrong_before:
-                if (self.with_transitions and t) or (self.with_start_stop and not t):
-                    self.delta.add(TRANSITIONS, right_before, right, 1)
-                    self.delta.add(TRANSITIONS, wrong_before, wrong, -1)
-                if t and own.pair_starts != NULL:
-                    for j in range(own.pair_starts[t], own.pair_starts[t + 1]):
-                        self.delta.add(PAIRS, own.pair_ids[j] * self.labels + right_before, right, 1)
-                        self.delta.add(PAIRS, own.pair_ids[j] * self.labels + wrong_before, wrong, -1)
-            right_before, wrong_before = right, wrong
-        if prefix == own.length and self.with_start_stop and right_before != wrong_before:
-            self.delta.add(TRANSITIONS, self.labels + 1, right_before, 1)
-            self.delta.add(TRANSITIONS, self.labels + 1, wrong_before, -1)
+            self.collect_token(t)
+        return self.collect_stop(prefix)
+
+    cdef inline int collect_token(self, Py_ssize_t t) except -1 nogil:
+        """Token t's part of Δ."""
+        cdef const Sentence *own = &self.sentence
+        cdef Py_ssize_t j
+        cdef double value = 1
+        cdef int32_t right = own.gold[t], wrong = self.path[t]
+        cdef int32_t right_before = <int32_t>self.labels, wrong_before = <int32_t>self.labels
+        if t:
+            right_before, wrong_before = own.gold[t - 1], self.path[t - 1]
+        if right != wrong:
+            for j in range(own.starts[t], own.starts[t + 1]):
+                if own.values != NULL:
+                    value = own.values[j]
+                self.delta.add(EMISSIONS, own.ids[j], right, value)
+                self.delta.add(EMISSIONS, own.ids[j], wrong, -value)
+        if right != wrong or right_before != wrong_before:
+            if (self.with_transitions and t) or (self.with_start_stop and not t):
+                self.delta.add(TRANSITIONS, right_before, right, 1)
+                self.delta.add(TRANSITIONS, wrong_before, wrong, -1)
+            if t and own.pair_starts != NULL:
+                for j in range(own.pair_starts[t], own.pair_starts[t + 1]):
+                    self.delta.add(PAIRS, own.pair_ids[j] * self.labels + right_before, right, 1)
+                    self.delta.add(PAIRS, own.pair_ids[j] * self.labels + wrong_before, wrong, -1)
+        return 0
+
+    cdef inline int collect_stop(self, Py_ssize_t prefix) except -1 nogil:
+        cdef int32_t right = self.sentence.gold[prefix - 1], wrong = self.path[prefix - 1]
+        if prefix == self.sentence.length and self.with_start_stop and right != wrong:
+            self.delta.add(TRANSITIONS, self.labels + 1, right, 1)
+            self.delta.add(TRANSITIONS, self.labels + 1, wrong, -1)
         return 0

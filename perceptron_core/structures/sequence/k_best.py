@@ -32,7 +32,7 @@ def k_best(scores: Scores, alpha: np.ndarray, length: int, k: int) -> list[Score
         states = [
             [
                 Scored(before.score + scores.emissions[t, c], (*before.states, c))
-                for before in (_best(states, scores.into[t][:, c], k) if alpha[t, c] > NEVER else ())
+                for before in (_best(states, scores.steps_into(t, c), k) if alpha[t, c] > NEVER else ())
             ]
             for c in numbers
         ]

@@ -4,8 +4,10 @@ import importlib
 from typing import Any
 
 from perceptron_core.kernels import COMPILED
+from perceptron_core.structures.sequence import reference, second_order
 
-_form = importlib.import_module(f"perceptron_core.structures.sequence.{'native' if COMPILED else 'reference'}")
-
-SequenceFinder: Any = _form.SequenceFinder
-SecondOrderFinder: Any = getattr(_form, "SecondOrderFinder", None)
+SequenceFinder: Any = reference.SequenceFinder
+SecondOrderFinder: Any = second_order.SecondOrderFinder
+if COMPILED:
+    _native = importlib.import_module("perceptron_core.structures.sequence.native")
+    SequenceFinder, SecondOrderFinder = _native.SequenceFinder, _native.SecondOrderFinder

@@ -23,10 +23,18 @@ class Scores(NamedTuple):
     into: Sequence[np.ndarray]  # into[t]: S × S, stepping from a state at t-1 to a state at t; into[0] is not used
     stop: np.ndarray  # S: ending there
 
+    def reach(self, before: np.ndarray, t: int) -> np.ndarray:
+        """The best score of stepping into each state of token t, from states with these scores."""
+        return (before[:, None] + self.into[t]).max(axis=0)
+
+    def steps_into(self, t: int, state: int) -> np.ndarray:
+        """What stepping into this state of token t scores, from each state."""
+        return self.into[t][:, state]
+
 
 def came_from(scores: Scores, alpha: np.ndarray, t: int, state: int) -> int:
     """The state at t-1 on the best sequence that has `state` at t."""
-    return int(np.argmax(alpha[t - 1] + scores.into[t][:, state]))
+    return int(np.argmax(alpha[t - 1] + scores.steps_into(t, state)))
 
 
 def best_state(scores: Scores, alpha: np.ndarray, length: int) -> int:

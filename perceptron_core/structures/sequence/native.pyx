@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The finders of sequences, compiled: Viterbi and beam search, the k best, and by what the gold labels differ.
 
-`reference.py` says the same in NumPy and Python, and gives the same numbers bit for bit: float32 scores, added in the
+`reference.py` and `second_order.py` say the same in NumPy and Python, and give the same numbers bit for bit: float32 scores, added in the
 order of the features; ties to the lowest label.
 """
 
@@ -11,7 +11,7 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from perceptron_core.kernels.learning cimport Bank, Examples, Finder, KeyedBank, Part
-from perceptron_core.kernels.memory cimport grown
+from perceptron_core.kernels.memory cimport extend_key, grown
 
 import numpy as np
 
@@ -27,3 +27,6 @@ include "sentences.pxi"
 include "loops.pxi"
 include "k_best.pxi"
 include "first_order.pxi"
+include "triples.pxi"
+include "beam.pxi"
+include "second_order.pxi"

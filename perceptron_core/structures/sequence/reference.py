@@ -1,4 +1,4 @@
-"""The finders of sequences in NumPy and plain Python: the specification of the compiled ones.
+"""The finder of first-order sequences in NumPy and plain Python: the specification of the compiled one.
 
 First-order models: every label is scored by the features of its token, by the transition from the label before it, and
 by features that are joined with the label before it.
@@ -27,6 +27,8 @@ class Tokens(NamedTuple):
     emissions: list[np.ndarray]
     pairs: list[np.ndarray]
     values: list[np.ndarray]  # of the emissions, float32; empty where all are 1
+    triples: Sequence[np.ndarray] = ()  # of second-order models
+    skips: Sequence[np.ndarray] = ()
 
 
 class Delta(dict[Part, float]):
@@ -123,15 +125,15 @@ class SequenceFinder(Finder):
         """The gold labels' own score up to each token, allowed or not."""
         gold, total, totals = tokens.gold, np.float32(0), np.zeros(len(tokens.gold), np.float32)
         for t in range(len(gold)):
-            total = self.add_gold(total, self.gold_step(tokens, t), self.gold_emission(tokens, t), tokens, t)
+            total = self.add_gold(total, tokens, t)
             if t == len(gold) - 1:
                 total = total + self.transitions.value(self.labels + 1, gold[t])
             totals[t] = total
         return totals
 
-    def add_gold(self, total: np.float32, step: np.float32, emission: np.float32, tokens: Tokens, t: int) -> np.float32:
+    def add_gold(self, total: np.float32, tokens: Tokens, t: int) -> np.float32:
         """The gold's score up to token t, from that up to the token before; added as the search adds."""
-        return (total + step) + emission
+        return (total + self.gold_step(tokens, t)) + self.gold_emission(tokens, t)
 
     def gold_emission(self, tokens: Tokens, t: int) -> np.float32:
         scores = np.zeros(self.labels, np.float32)

@@ -8,6 +8,10 @@ cdef struct Sentence:
     const float *values  # of the features; NULL if all are 1
     const int32_t *pair_starts  # NULL if no token has any
     const int32_t *pair_ids
+    const int32_t *triple_starts  # of second-order models
+    const int32_t *triple_ids
+    const int32_t *skip_starts
+    const int32_t *skip_ids
 
 
 cdef inline const int32_t *first_of(const int32_t[::1] numbers) noexcept nogil:
@@ -35,3 +39,20 @@ cdef class Sentences(Examples):
         sentence.values = &self.values[0] if self.values.shape[0] else NULL
         sentence.pair_ids = first_of(self.pair_ids)
         sentence.pair_starts = &self.pair_starts[begin] if sentence.pair_ids != NULL else NULL
+
+
+cdef class SecondOrderSentences(Sentences):
+    """… with the features that are joined with two labels before, and with the first of these only."""
+
+    cdef const int32_t[::1] triple_starts, triple_ids, skip_starts, skip_ids
+
+    def __cinit__(self, block):
+        self.triple_starts, self.triple_ids = block.triple_starts, block.triple_ids
+        self.skip_starts, self.skip_ids = block.skip_starts, block.skip_ids
+
+    cdef inline void cut_all(self, Py_ssize_t i, Sentence *sentence) noexcept nogil:
+        """One sentence of the block."""
+        cdef Py_ssize_t begin = self.begins[i]
+        self.cut(i, sentence)
+        sentence.triple_starts, sentence.triple_ids = &self.triple_starts[begin], first_of(self.triple_ids)
+        sentence.skip_starts, sentence.skip_ids = &self.skip_starts[begin], first_of(self.skip_ids)

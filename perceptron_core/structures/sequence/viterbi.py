@@ -10,9 +10,9 @@ from perceptron_core.structures.sequence.lattice import Scores
 
 
 def viterbi(scores: Scores, beam: int = 0) -> np.ndarray:
-    """The best score up to every token and label; `beam` has no meaning here."""
+    """The best score up to every token and state; `beam` has no meaning here."""
     alpha = np.empty_like(scores.emissions)
     alpha[0] = scores.start + scores.emissions[0]
     for t in range(1, len(alpha)):
-        alpha[t] = (alpha[t - 1][:, None] + scores.into[t]).max(axis=0) + scores.emissions[t]
+        alpha[t] = scores.reach(alpha[t - 1], t) + scores.emissions[t]
     return alpha

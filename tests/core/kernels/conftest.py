@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 from perceptron_core.kernels import reference
 from perceptron_core.settings import Settings
 from perceptron_core.structures.sequence import reference as reference_finders
+from perceptron_core.structures.sequence import second_order
 
 
 class Block(NamedTuple):
@@ -23,6 +24,10 @@ class Block(NamedTuple):
     pair_starts: np.ndarray
     pair_ids: np.ndarray
     values: np.ndarray = reference.ALL_ONE
+    triple_starts: np.ndarray = np.zeros(0, np.int32)  # of second-order models
+    triple_ids: np.ndarray = np.zeros(0, np.int32)
+    skip_starts: np.ndarray = np.zeros(0, np.int32)
+    skip_ids: np.ndarray = np.zeros(0, np.int32)
 
 
 class Kernel(NamedTuple):
@@ -171,11 +176,14 @@ def cut_block(block: Block, cuts: Sequence[int]) -> list[Block]:
     bounds = [0, *cuts, len(block.lengths)]
     for first, last in zip(bounds, bounds[1:]):
         begin, end = int(block.lengths[:first].sum()), int(block.lengths[:last].sum())
-        features = []
-        for starts, ids in ((block.starts, block.ids), (block.pair_starts, block.pair_ids)):
-            features += [starts[begin : end + 1] - starts[begin], ids[starts[begin] : starts[end]]]
         values = block.values[block.starts[begin] : block.starts[end]]
-        pieces.append(Block(block.lengths[first:last], block.gold[begin:end], *features, values))
+        piece = block._replace(lengths=block.lengths[first:last], gold=block.gold[begin:end], values=values)
+        for prefix in ("", "pair_", "triple_", "skip_"):
+            starts, ids = getattr(block, prefix + "starts"), getattr(block, prefix + "ids")
+            if len(starts):
+                cut = {prefix + "starts": starts[begin : end + 1] - starts[begin]}
+                piece = piece._replace(**cut, **{prefix + "ids": ids[starts[begin] : starts[end]]})
+        pieces.append(piece)
     return pieces
 
 
@@ -203,7 +211,10 @@ class Kernels(NamedTuple):
 def kernels(native: ModuleType) -> Kernels:
     from perceptron_core.structures.sequence import native as native_finders
 
-    return Kernels(Kernel(native, native_finders), Kernel(reference, reference_finders))
+    finders = SimpleNamespace(
+        SequenceFinder=reference_finders.SequenceFinder, SecondOrderFinder=second_order.SecondOrderFinder
+    )
+    return Kernels(Kernel(native, native_finders), Kernel(reference, finders))
 
 
 @pytest.fixture(scope="session")
