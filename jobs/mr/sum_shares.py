@@ -15,7 +15,7 @@ from typing import Any
 
 from perceptron_core.counting.rare import read_kept
 from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
-from perceptron_core.counting.sums import ShardSums, Summand
+from perceptron_core.counting.sums import ShardSums, SummingPass
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
 from perceptron_core.training.mixing import check_complete
@@ -42,7 +42,7 @@ class MRSumShares(ShardJob):
         kept = read_kept(self.options.kept) if self.options.kept else None
         self.sums = ShardSums(reader, self.summand(task), kept)
 
-    def summand(self, task: Task) -> Summand:
+    def summand(self, task: Task) -> SummingPass:
         if self.options.what == COUNTS:
             return NaiveBayes(task.features.constant_keys())
         if self.options.what == FREQUENCIES:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from perceptron_core.counting.rare import read_kept
-from perceptron_core.counting.shard_counts import FeatureSteps
+from perceptron_core.counting.shard_counts import StepSizes
 from perceptron_core.errors import UserError
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
@@ -64,11 +64,11 @@ class MRTrainEpoch(ShardJob):
             part=RoundPart(self.options.round - 1, self.options.rounds),
         )
 
-    def feature_steps(self) -> Optional[FeatureSteps]:
+    def feature_steps(self) -> Optional[StepSizes]:
         if self.options.occurrences is None:
             return None
         counts = read_model(self.options.occurrences).rows
-        return FeatureSteps(counts.keys, counts.values["shards"], len(self.config["chosen_shards"]))
+        return StepSizes(counts.keys, counts.values["shards"], len(self.config["chosen_shards"]))
 
     def take(self, kind: str, record: dict[str, Any]) -> None:
         try:

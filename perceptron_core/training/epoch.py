@@ -22,7 +22,7 @@ from typing import Any, Callable, NamedTuple, Optional
 import numpy as np
 
 from perceptron_core.counting.rare import keep_only
-from perceptron_core.counting.shard_counts import FeatureSteps
+from perceptron_core.counting.shard_counts import StepSizes
 from perceptron_core.features.encoding import Encoded
 from perceptron_core.kernels import KeyTable
 from perceptron_core.settings import Settings
@@ -73,7 +73,7 @@ class ShardEpoch:
         progress: Callable[[int], None] = lambda sentences: None,
         kept: Optional[KeyTable] = None,
         threads: int = 1,
-        steps: Optional[FeatureSteps] = None,
+        steps: Optional[StepSizes] = None,
         part: RoundPart = WHOLE,
     ) -> None:
         self.task, self.labels, self.settings, self.weights = task, labels, settings, weights

@@ -10,7 +10,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from perceptron_core.arrays import GrowingArray
-from perceptron_core.counting.shard_counts import FeatureSteps
+from perceptron_core.counting.shard_counts import StepSizes
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.hashing import extend_keys, hash_string
 from perceptron_core.kernels import ALL_ONE, DENSE_LABELS, KeyTable, WeightRows
@@ -64,7 +64,7 @@ class FeatureNumbers:
             self._order = np.argsort(self.emissions.keys()).astype(np.int32)
         return self._order
 
-    def look_up_steps(self, steps: FeatureSteps) -> None:
+    def look_up_steps(self, steps: StepSizes) -> None:
         """Those of the features that were numbered since the last call."""
         self.emission_steps.extend(steps.of(self.emissions.keys(len(self.emission_steps))))
         self.pair_steps.extend(steps.of(self.pairs.keys(len(self.pair_steps))))

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_core.counting.shard_counts import FeatureSteps, count_shards
+from perceptron_core.counting.shard_counts import StepSizes, count_shards
 from perceptron_core.errors import UserError
 from perceptron_core.features.encoding import FeatureKeys
 from perceptron_core.shards.dealing import deal
@@ -66,13 +66,13 @@ def test_steps_are_the_shards_by_those_that_have_the_feature(shards: list[set[in
     assert dict(zip(counts.keys.tolist(), counts.values["shards"].tolist())) == {
         key: count for key, count in having.items() if 0 < count < len(shards)
     }
-    steps = FeatureSteps(counts.keys, counts.values["shards"], len(shards)).of(np.array(KEYS, np.uint64))
+    steps = StepSizes(counts.keys, counts.values["shards"], len(shards)).of(np.array(KEYS, np.uint64))
     assert steps.tolist() == [len(shards) / (having[key] or len(shards)) for key in KEYS]
 
 
 def test_steps_grow_with_the_features_that_are_met() -> None:
     counts = count_shards([keys_of(KEYS[:2]), keys_of(KEYS[1:4]), keys_of(KEYS[3:])])
-    steps, numbers = FeatureSteps(counts.keys, counts.values["shards"], 3), FeatureNumbers()
+    steps, numbers = StepSizes(counts.keys, counts.values["shards"], 3), FeatureNumbers()
 
     def meet(*keys: int) -> None:
         starts, none = np.array([0, len(keys)], np.int32), np.zeros(0, np.uint64)

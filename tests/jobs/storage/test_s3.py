@@ -190,7 +190,7 @@ def test_a_file_altered_within_its_size_is_refused(storage: S3Storage, s3: Any) 
 
 
 class Killed(BaseException):
-    """What ends a process; no code of ours may mend it."""
+    """What ends a process; no code of ours may hide it."""
 
 
 def dying_after(requests: int, verb: Callable[..., Any]) -> Callable[..., Any]:
