@@ -91,7 +91,7 @@ line_ends = st.sampled_from(["\n", "\r\n"])
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """One folder for all examples of a test: each overwrites the file of the one before."""
+    """One folder for all examples of a test: each overwrites the previous one's file."""
     return tmp_path_factory.mktemp("corpus")
 
 

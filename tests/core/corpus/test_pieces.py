@@ -1,4 +1,4 @@
-"""Pieces of files: wherever a file is cut, no sentence is lost, doubled or torn, and errors name the right line."""
+"""Pieces of files: wherever a file is split, no sentence is lost, doubled or broken, and errors name the right line."""
 
 import io
 

@@ -224,7 +224,7 @@ def test_spans_are_those_of_naive_counting(sentences):
 
 
 def starts_or_ends(previous, tag, rule):
-    """What conlleval decides between two tags, and S besides, which begins like B and is over like O."""
+    """What conlleval decides between two tags, and S, which begins like B and ends like O."""
     before, _, type_before = previous.partition("-")
     now, _, type_now = tag.partition("-")
     if rule == "end":
