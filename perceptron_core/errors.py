@@ -1,4 +1,4 @@
-"""Errors that the person at the keyboard can mend.
+"""Errors that the person at the keyboard can fix.
 
 Every message is a sentence: what is wrong, where (file and line where there is one), what to do about it.
 Anything else that is raised is a defect of ours and keeps its traceback.

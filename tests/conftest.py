@@ -63,7 +63,7 @@ def data() -> Path:
 
 
 class Outcome(NamedTuple):
-    """How a command ended; text is as the command wrote it, carriage returns and all."""
+    """How a command ended; its text is unchanged, including carriage returns."""
 
     code: int
     out: str
@@ -95,7 +95,7 @@ def perceptron() -> Perceptron:
             except SystemExit as stop:  # argparse: --help, or arguments that it refuses
                 code = int(stop.code or 0)
         printed, complained = (stream.buffer.getvalue().decode() for stream in (out, err))
-        # Where the kernel is not compiled, training says so first; test_install.py sees to that.
+        # Where the kernel is not compiled, training says so first; scripts/test_install.py tests that.
         return Outcome(code, re.sub("^the compiled kernel is not installed.*\n", "", printed), complained)
 
     return run
@@ -133,7 +133,7 @@ features:
 
 
 def _sentence(choose: random.Random) -> list[tuple[str, str, str]]:
-    """Phrases whose kind cannot always be told from the words, so that no training separates them."""
+    """Phrases whose type does not always follow from the words, so that no training separates them."""
     tokens = []
     for _ in range(choose.randint(1, 3)):
         kind = choose.choice(("NP", "NP", "NP", "名"))
@@ -171,7 +171,7 @@ def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory, must: Callab
 
 @pytest.fixture(scope="session")
 def train(corpus: Path, must: Callable[..., str]) -> Callable[..., str]:
-    """Trains on the corpus: train(run directory, options...); prints what the command prints."""
+    """Trains on the corpus: train(run directory, options...); returns what the command prints."""
 
     def run(run_dir: Path, *options: object) -> str:
         return must("train", corpus / "task.yaml", "--train", corpus / "train.txt", "--run-dir", run_dir, *options)
@@ -222,7 +222,7 @@ class Hadoop(NamedTuple):
     variables: dict[str, str]  # what `scripts/cluster env` gives, and the nodes' Python
 
     def cluster(self, *arguments: str) -> str:
-        """scripts/cluster, for this one."""
+        """Run scripts/cluster for this cluster."""
         environment = {**os.environ, "PERCEPTRON_CLUSTER": str(self.state)}
         # Half an hour is for a first start, which fetches Hadoop.
         done = subprocess.run(

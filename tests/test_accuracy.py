@@ -36,7 +36,7 @@ MIXINGS = {"uniform": 90.5, "errors": 90.5, "examples": 90.5, "touched": 91.0, "
 
 @pytest.fixture(scope="module")
 def score(must: Must, tmp_path_factory: pytest.TempPathFactory) -> Scorer:
-    """Trains so many epochs, then scores the averaged weights: score(task, train, gold, epochs, options...)."""
+    """Trains this number of epochs, then scores the averaged weights: score(task, train, gold, epochs, options...)."""
 
     def run(task: str, train: Path, gold: Path, epochs: int, *options: object) -> dict:
         run_dir = tmp_path_factory.mktemp(task) / "run"

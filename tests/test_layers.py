@@ -1,4 +1,4 @@
-"""scripts → jobs → perceptron_core: the imports of every module are read, and an arrow the other way fails."""
+"""scripts → jobs → perceptron_core: the imports of every module are read, and one in the other direction fails."""
 
 import ast
 import subprocess

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from itertools import groupby
 
-from perceptron_core.corpus import Format, Piece, cut_file
+from perceptron_core.corpus import Format, Piece, split_file
 from perceptron_core.corpus.files import GZIP_MAGIC
 from perceptron_core.errors import InputError
 from perceptron_core.task import Task
@@ -30,7 +30,7 @@ def cut_files(files: Sequence[str], fmt: Format, cluster: Cluster) -> list[Piece
         if fmt.whole or size <= PIECE_BYTES or _is_packed(whole.path):
             pieces.append(whole)
         else:
-            pieces += cut_file(whole.file, whole.path, size, PIECE_BYTES)
+            pieces += split_file(whole.file, whole.path, size, PIECE_BYTES)
     return pieces
 
 
@@ -55,5 +55,5 @@ def numbered(task: Task, pieces: Sequence[Piece], cluster: Cluster) -> list[Piec
             placed.append(piece._replace(first=ordinal))
             ordinal += counted.get(f"{piece.file:06d}.{piece.number:06d}", 0)
         if piece.is_part() and not ordinal:
-            raise InputError("holds no sentence; name a file that does, or leave this one out.", piece.path)
+            raise InputError("contains no sentence; name a file that has one, or leave this one out.", piece.path)
     return placed

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from perceptron_core.counting.rare import Counter, add_up, kept_keys, token_counts
+from perceptron_core.counting.rare import Counter, kept_keys, sum_counts, token_counts
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
 from perceptron_core.weights.rows import from_record
@@ -47,7 +47,7 @@ class MRCountFeatures(ShardJob):
         yield from self.by_range(self.counter.finish())
 
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
-        counts = add_up([from_record(record["rows"]) for record in records], self.options.least)
+        counts = sum_counts([from_record(record["rows"]) for record in records], self.options.least)
         yield key, kept_keys(counts, self.options.least)
 
 

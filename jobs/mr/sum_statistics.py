@@ -15,7 +15,7 @@ from typing import Any
 
 from perceptron_core.counting.rare import read_kept
 from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
-from perceptron_core.counting.sums import ShardSums, Summand
+from perceptron_core.counting.sums import ShardSums, SummingPass
 from perceptron_core.task import Task
 from perceptron_core.training.mixing import check_complete
 from perceptron_core.weights.model_file import read_model
@@ -42,7 +42,7 @@ class MRSumStatistics(ShardJob):
         structure = task.structure(self.config.settings["decoder"])
         self.sums = ShardSums(task.shard_reader(self.config.labels), structure, self.summand(task), kept)
 
-    def summand(self, task: Task) -> Summand:
+    def summand(self, task: Task) -> SummingPass:
         if self.options.what == COUNTS:
             return NaiveBayes(task.features.constant_keys())
         if self.options.what == FREQUENCIES:

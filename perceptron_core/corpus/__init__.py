@@ -1,13 +1,13 @@
-"""Readers and writers of corpora: files of sentences or instances in, the same with guesses out.
+"""Readers and writers of corpora: they read files of sentences or instances, and write them back with guesses.
 
-Features, what labels mean and remote storage are others' business: here a corpus is columns of strings in a
-local file.
+To them a corpus is columns of strings in a local file. They know nothing of features, of what labels mean, or of remote
+storage.
 """
 
 from perceptron_core.corpus.files import open_local, read_lines, read_sentences
 from perceptron_core.corpus.format import CLASSIFICATION, SEQUENCE, Format, Labels
 from perceptron_core.corpus.formats import FORMATS, make_format
-from perceptron_core.corpus.pieces import Opener, Piece, cut_file
+from perceptron_core.corpus.pieces import Opener, Piece, split_file
 from perceptron_core.corpus.sentence import Sentence
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "Labels",
     "Opener",
     "Piece",
-    "cut_file",
+    "split_file",
     "Sentence",
     "make_format",
     "open_local",

@@ -1,7 +1,6 @@
-"""Formats with one token a line and blank lines between sentences: the frame of CoNLL columns and CoNLL-U.
+"""Formats with one token per line and blank lines between sentences: what CoNLL columns and CoNLL-U share.
 
-A block is a run of lines up to a boundary. Which lines of it are tokens, and what their fields mean, is said
-by the formats.
+A block is a run of lines up to a boundary. Each format says which of its lines are tokens and what their fields mean.
 """
 
 from abc import abstractmethod
@@ -16,7 +15,7 @@ Columns = tuple[tuple[str, ...], ...]
 
 
 class Place(NamedTuple):
-    """Where a block stands, for errors: line i of it is line `start + i` of the source."""
+    """Where a block is, for error messages: its line i is line `start + i` of the source."""
 
     source: str
     start: int
@@ -75,9 +74,9 @@ class BlockFormat(Format):
         lines = list(sentence.text)
         tokens = [lines[index] for index in sentence.token_lines]
         if "\r" in "".join(tokens):
-            cut = [split_carriage_return(line) for line in tokens]
-            written = self._with_guesses([content for content, _ in cut], guesses)
-            written = [line + carriage_return for line, (_, carriage_return) in zip(written, cut)]
+            split = [split_carriage_return(line) for line in tokens]
+            written = self._with_guesses([content for content, _ in split], guesses)
+            written = [line + carriage_return for line, (_, carriage_return) in zip(written, split)]
         else:
             written = self._with_guesses(tokens, guesses)
         for index, line in zip(sentence.token_lines, written):
@@ -93,7 +92,7 @@ def _blocks(lines: Iterable[str], is_boundary: Callable[[str], bool]) -> Iterato
     before: list[str] = []
     block: list[str] = []
     for line in lines:
-        # Looking at the first character spares most tokens the call.
+        # The first character tells for most tokens, without a call.
         if line[:1] in BOUNDARY_STARTS and is_boundary(split_carriage_return(line)[0]):
             if block:
                 yield before, block

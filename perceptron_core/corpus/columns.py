@@ -1,4 +1,4 @@
-"""The format of the CoNLL shared tasks up to 2003, and of CRF++: one token a line, in columns."""
+"""The format of the CoNLL shared tasks up to 2003, and of CRF++: one token per line, in columns."""
 
 from collections.abc import Sequence
 from typing import Optional
@@ -12,9 +12,9 @@ SEPARATORS = ("blanks", "tab")
 
 
 class ColumnsFormat(BlockFormat):
-    """Columns cut at runs of spaces or tabs, or at each tab, so that fields may hold spaces or nothing.
+    """Columns are split at runs of spaces or tabs, or at each tab; then a field may be empty or contain spaces.
 
-    Guesses are written as one more column, the last.
+    Guesses are written as an additional last column.
     """
 
     OPTIONS = ("separator", "docstart", "comment")
@@ -30,11 +30,11 @@ class ColumnsFormat(BlockFormat):
         if predict not in columns:
             raise UserError(f"The predicted column {predict} is not among the columns: {', '.join(columns)}.")
         if separator not in SEPARATORS:
-            raise UserError(f"Unknown separator {separator!r} of columns; known are: {', '.join(SEPARATORS)}.")
+            raise UserError(f"Unknown separator {separator!r} of columns; use one of: {', '.join(SEPARATORS)}.")
         if not isinstance(docstart, bool):
-            raise UserError(f"The option docstart is true or false, not {docstart!r}.")
+            raise UserError(f"The option docstart must be true or false, not {docstart!r}.")
         if comment is not None and not (isinstance(comment, str) and comment):
-            raise UserError(f"The option comment is the string that comments begin with, not {comment!r}.")
+            raise UserError(f"The option comment must be the string that comments begin with, not {comment!r}.")
         self.inputs = input_columns(columns, predict)
         self.columns = tuple(columns)
         self.predict = predict
@@ -71,7 +71,7 @@ class ColumnsFormat(BlockFormat):
         raise self._wrong_width(rows, positions, place, labels)
 
     def _wrong_width(self, rows: list[Fields], positions: Sequence[int], place: Place, labels: Labels) -> InputError:
-        """The error of the first line at fault."""
+        """The error for the first wrong line."""
         width = len(self.columns)
         expected = f"{width} ({', '.join(self.columns)})"
         accepted = {width}
@@ -90,7 +90,7 @@ class ColumnsFormat(BlockFormat):
                 f"give the column {self.predict} to all tokens of a sentence or to none."
             )
         else:
-            message += f"expected {expected}; mend the line, or the task's list of columns."
+            message += f"expected {expected}; fix the line, or the task's list of columns."
         return InputError(message, place.source, place.start + position)
 
     def _with_guesses(self, lines: Sequence[str], guesses: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""CoNLL-U, the format of Universal Dependencies; of its trees only the columns are read.
+"""CoNLL-U, the format of Universal Dependencies, read as columns only: its trees are not built.
 
 References
 ----------
@@ -20,15 +20,15 @@ _MULTIWORD_OR_EMPTY_NODE = re.compile(r"[0-9]+[-.][0-9]+")
 
 
 class ConlluFormat(BlockFormat):
-    """Words only: comments, multiword tokens (1-2) and empty nodes (8.1) are text around them.
+    """Reads the words; comments, multiword tokens (1-2) and empty nodes (8.1) are only text around them.
 
-    Guesses are written in the place of the predicted field.
+    A guess replaces the predicted field.
     """
 
     def __init__(self, columns: Sequence[str], predict: str) -> None:
         unknown = [name for name in (*columns, predict) if name not in FIELDS]
         if unknown:
-            raise UserError(f"Unknown column {unknown[0]!r} of CoNLL-U; known are: {', '.join(FIELDS)}.")
+            raise UserError(f"Unknown column {unknown[0]!r} of CoNLL-U; use one of: {', '.join(FIELDS)}.")
         self.inputs = input_columns(columns, predict)
         self.predict = predict
 
@@ -42,7 +42,7 @@ class ConlluFormat(BlockFormat):
             position, row = next(item for item in zip(positions, rows) if len(item[1]) != len(FIELDS))
             raise InputError(
                 f"found {len(row)} tab-separated field{'s' if len(row) != 1 else ''}, expected {len(FIELDS)} "
-                f"({', '.join(FIELDS)}); mend the line, or name another format.",
+                f"({', '.join(FIELDS)}); fix the line, or name another format.",
                 place.source,
                 place.start + position,
             )
@@ -58,7 +58,7 @@ class ConlluFormat(BlockFormat):
                 words.append((position, row))
             elif not _MULTIWORD_OR_EMPTY_NODE.fullmatch(row[0]):
                 raise InputError(
-                    f"the id {row[0]!r} is neither a number (1), a range (1-2) nor a decimal (8.1); mend it.",
+                    f"the id {row[0]!r} is neither a number (1), a range (1-2) nor a decimal (8.1); fix it.",
                     place.source,
                     place.start + position,
                 )

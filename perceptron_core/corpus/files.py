@@ -1,6 +1,6 @@
-"""Corpus files, plain or gzipped, as lines and as sentences; who keeps them elsewhere than here brings an opener.
+"""Corpus files, plain or gzipped, as lines and as sentences; files that are not local need an opener.
 
-Lines end with "\\n" only: what `str.splitlines` would cut at (U+2028, U+0085, form feeds) is data.
+Lines end with "\\n" only: the other line ends of `str.splitlines` (U+2028, U+0085, form feeds) are data.
 """
 
 import codecs
@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Callable, Union
 
 from perceptron_core.corpus.format import CLASSIFICATION, Format, Labels
-from perceptron_core.corpus.pieces import Opener, Piece, located, open_span, piece_span
+from perceptron_core.corpus.pieces import Opener, Piece, located, open_between, piece_bounds
 from perceptron_core.corpus.sentence import Sentence
 from perceptron_core.errors import InputError
 
@@ -36,33 +36,35 @@ def read_sentences(
     labels: Labels = "required",
     opener: Opener = open_local,
 ) -> Iterator[Sentence]:
-    """Yield the sentences of a file, or of a piece of one; errors come while iterating, each an InputError with file
-    and line. A file that has no sentence is an error, a piece of one is not."""
+    """Yield the sentences of a file, or of a piece of one.
+
+    Errors are raised while iterating, as InputError with file and line. A file without a sentence is an error, a piece
+    without one is not."""
     piece = source if isinstance(source, Piece) else Piece(0, os.fspath(source))
     if piece.is_part():
-        begin, end = piece_span(piece, fmt.splittable, opener)
-        lines = chain.from_iterable(read_lines(piece.path, lambda path: open_span(path, begin, end, opener)))
+        begin, end = piece_bounds(piece, fmt.splittable, opener)
+        lines = chain.from_iterable(read_lines(piece.path, lambda path: open_between(path, begin, end, opener)))
         yield from located(fmt.read(lines, piece.path, keep_text, labels), piece.path, begin, opener)
         return
     found = False
     lines = chain.from_iterable(read_lines(piece.path, lambda path: opener(path, 0)))
     for sentence in fmt.read(lines, piece.path, keep_text, labels):
-        # only where text is kept there are sentences that carry nothing else
+        # A sentence that only carries text, without tokens, occurs only where text is kept.
         found = found or not keep_text or len(sentence.token_lines) > 0
         if found:
             yield sentence
     if not found:
         what = "instance" if fmt.kind == CLASSIFICATION else "sentence"
-        raise InputError(f"holds no {what}; name a file that does, or leave this one out.", piece.path)
+        raise InputError(f"contains no {what}; name a file that has one, or leave this one out.", piece.path)
 
 
 def read_lines(path: Path, opener: Callable[[str], io.BufferedReader] = open_local) -> Iterator[list[str]]:
-    """Yield the lines of a UTF-8 file without their "\\n" and byte order mark, a long list at a time."""
+    """Yield the lines of a UTF-8 file without their "\\n" and byte order mark, many lines at a time."""
     source = os.fspath(path)
     lines_before = 0
     try:
         with opener(source) as file:
-            # The name does not tell: downloads are unpacked, and packed, on the way.
+            # The file's name does not tell: a download may be packed or unpacked on its way.
             packed = file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
             stream: io.BufferedIOBase = gzip.GzipFile(fileobj=file) if packed else file
             for chunk in _whole_lines(stream):
@@ -82,19 +84,19 @@ def read_lines(path: Path, opener: Callable[[str], io.BufferedReader] = open_loc
             lines_before + 1,
         ) from None
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error}); mend that.", source) from None
+        raise InputError(f"cannot be read ({error.strerror or error}); check the file.", source) from None
 
 
 def _whole_lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
-    """Yield chunks that end where a line ends (its "\\n" left out), so that no character is cut in two."""
+    """Yield chunks that end at the end of a line (without its "\\n"), so that no character is split."""
     started: list[bytes] = []  # a line whose end has not been read; joined once, however long it gets
-    for piece in iter(lambda: stream.read(CHUNK_BYTES), b""):
-        head, newline, tail = piece.rpartition(b"\n")
+    for read in iter(lambda: stream.read(CHUNK_BYTES), b""):
+        head, newline, tail = read.rpartition(b"\n")
         if newline:
             yield b"".join([*started, head])
             started = [tail]
         else:
-            started.append(piece)
+            started.append(read)
     last = b"".join(started)
     if last:
         yield last

@@ -1,7 +1,7 @@
-"""What all corpus formats have in common: their interface, and how a line is cut into fields.
+"""What all corpus formats have in common: their interface, and how a line is split into fields.
 
-Fields are cut at spaces and tabs only. `str.split()` would also cut at U+00A0, U+3000 and the like, which
-are legal inside a token.
+Fields are separated by spaces and tabs only. `str.split()` would also split at U+00A0, U+3000 and similar characters,
+which are legal inside a token.
 """
 
 from abc import ABC, abstractmethod
@@ -21,9 +21,9 @@ class Format(ABC):
 
     OPTIONS: ClassVar[tuple[str, ...]] = ()
     splittable: ClassVar[bool] = False
-    """Whether each line is a sentence of its own, so that a file may be cut at any line."""
+    """Whether each line is a sentence of its own, so that a file may be split at any line."""
     whole: ClassVar[bool] = False
-    """Whether a file can be read from its beginning alone, so that it cannot be cut at all."""
+    """Whether a file can be read only from its beginning, so that it cannot be split at all."""
     kind: ClassVar[str] = SEQUENCE
     """What is labelled: every token of a sentence, or the whole of an instance."""
     COLUMNS: ClassVar[tuple[str, ...]] = ()
@@ -36,8 +36,8 @@ class Format(ABC):
     ) -> Iterator[Sentence]:
         """Yield the sentences of `lines` (given without their "\\n"); `source` names them in errors.
 
-        With `keep_text`, writing all sentences gives every line back in order; to this end a last sentence
-        without tokens is yielded if lines are left.
+        With `keep_text`, writing all sentences gives back every line in order. For this, lines after the last sentence
+        are yielded as a sentence without tokens.
         """
 
     @abstractmethod
@@ -50,13 +50,13 @@ class Format(ABC):
 
 
 def split_fields(line: str) -> list[str]:
-    """Cut a line at runs of spaces and tabs; a blank line has no fields."""
+    """Split a line at runs of spaces and tabs; a blank line has no fields."""
     fields = line.replace("\t", " ").split(" ")
     return [field for field in fields if field] if "" in fields else fields
 
 
 def split_rows(lines: list[str]) -> list[list[str]]:
-    """`split_fields` of every line, much faster where nothing but single spaces separates the fields."""
+    """`split_fields` of every line; much faster where only single spaces separate the fields."""
     text = "\n".join(lines)
     if any(odd in text for odd in ("\t", "  ", " \n", "\n ")) or text[:1] == " " or text[-1:] == " ":
         return [split_fields(line) for line in lines]
@@ -69,7 +69,7 @@ def split_carriage_return(line: str) -> tuple[str, str]:
 
 
 def check_guesses(sentence: Sentence, guesses: Sequence[str]) -> None:
-    """Refuse what would write fewer guesses than tokens: a defect of the calling code, not of any input."""
+    """Raise an error unless there is one guess per token: a defect of the calling code, not of any input."""
     if not len(guesses) == len(sentence.token_lines) == len(sentence.columns[0]):
         raise ValueError(
             f"{len(guesses)} guesses for a sentence of {len(sentence.columns[0])} tokens and "
@@ -85,5 +85,5 @@ def input_columns(columns: Sequence[str], predict: str) -> tuple[str, ...]:
         raise UserError(f"The columns name {', '.join(repeated)} more than once; give each its own name.")
     inputs = tuple(name for name in names if name != predict)
     if not inputs:
-        raise UserError(f"There is no column but the predicted one, {predict}; name a column to predict it from.")
+        raise UserError(f"The predicted column, {predict}, is the only one; name a column to predict it from.")
     return inputs

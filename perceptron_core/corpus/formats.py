@@ -27,18 +27,18 @@ FORMATS: dict[str, type[Format]] = {
 def make_format(name: str, columns: Sequence[str], predict: str, **options: Any) -> Format:
     """Return the format of this name.
 
-    The format `columns` wants the names of all columns of the file, in order. `conllu` wants those to predict
-    from, the word first; `word_tag` and `raw` have one, the word; these three drop the predicted one, as the formats
-    of classification do.
+    The format `columns` needs the names of all columns of the file, in order. `conllu` needs those to predict from, the
+    word first; `word_tag` and `raw` have only one, the word. These three and the formats of classification drop the
+    predicted column from the list.
     """
     if name not in FORMATS:
-        raise UserError(f"Unknown corpus format {name!r}; known are: {', '.join(FORMATS)}.")
+        raise UserError(f"Unknown corpus format {name!r}; use one of: {', '.join(FORMATS)}.")
     known = FORMATS[name].OPTIONS
     unknown = [option for option in options if option not in known]
     if unknown:
         raise UserError(
             f"Unknown option {unknown[0]!r} of the corpus format {name}; "
-            + (f"known are: {', '.join(known)}." if known else "it has none.")
+            + (f"it has: {', '.join(known)}." if known else "it has none.")
         )
     make: Any = FORMATS[name]  # the signatures differ by options, which have just been checked
     return make(columns, predict, **options)

@@ -1,7 +1,7 @@
-"""What the formats of classification have in common: one label an instance, and what a text is cut into.
+"""What the formats of classification have in common: one label per instance, and how a text is split.
 
-An instance is a `Sentence` of one token, the whole text; its columns hold the words. Numbers stand in a column of their
-own, NUMBER: a word of it is a number's name, and `values` has the number.
+An instance is a `Sentence` of one token, the whole text; its columns hold the words. Numbers have their own column,
+NUMBER, whose words are the numbers' names; the numbers are in `values`.
 """
 
 import math
@@ -26,21 +26,21 @@ def _characters(text: str) -> list[str]:
     return list(" ".join(text.split()))
 
 
-# A word is a run of letters and digits, or of other signs; blanks of any kind only separate.
+# A word is a run of letters and digits, or of other signs; white space only separates.
 UNITS: dict[str, Splitter] = {"words": re.compile(r"\w+|[^\w\s]+").findall, "characters": _characters}
 
 
 def splitter(units: Any) -> Splitter:
     if units not in UNITS:
-        raise UserError(f"Unknown units {units!r} of texts; known are: {', '.join(UNITS)}.")
+        raise UserError(f"Unknown units {units!r} of texts; use one of: {', '.join(UNITS)}.")
     return UNITS[units]
 
 
 def named_columns(columns: Sequence[str], predict: str) -> tuple[str, ...]:
-    """The input columns that a task names; the numbers' own is not among them."""
+    """The input columns that a task names, without the column of the numbers."""
     inputs = input_columns(columns, predict)
     if NUMBER in inputs:
-        raise UserError(f"A column cannot be called `{NUMBER}` here, as the numbers are; give it another name.")
+        raise UserError(f"A column cannot be called `{NUMBER}`, which is the name for numbers; give it another name.")
     return inputs
 
 
@@ -58,7 +58,7 @@ class Instance(NamedTuple):
 
 
 def as_sentence(instance: Instance, line: int, text: Sequence[str]) -> Sentence:
-    """The sentence that begins in this line; of the text that is kept, the last line takes the guess."""
+    """The sentence that begins in this line; the guess goes into the last line of the text that is kept."""
     labels = None if instance.label is None else ((instance.label,),)
     guess_line = (len(text) - 1,) if text else ()
     return Sentence(instance.columns, labels, line, text, guess_line, instance.values)
@@ -71,12 +71,12 @@ class InstanceFormat(Format):
 
     @abstractmethod
     def _with_guess(self, line: str, guess: str) -> str:
-        """The line that takes the guess, with the guess in it."""
+        """The line with the guess in it."""
 
     def write(self, sentence: Sentence, *columns: Sequence[str]) -> str:
         (guesses,) = columns
         if len(guesses) != len(sentence.token_lines):
-            raise ValueError(f"{len(guesses)} guesses for {len(sentence.token_lines)} kept lines that take one")
+            raise ValueError(f"{len(guesses)} guesses for {len(sentence.token_lines)} kept lines that take a guess")
         lines = list(sentence.text)
         for index, guess in zip(sentence.token_lines, guesses):
             content, carriage_return = split_carriage_return(lines[index])
@@ -91,7 +91,7 @@ class LineInstanceFormat(InstanceFormat):
 
     @abstractmethod
     def _instance(self, line: str, source: str, number: int, labels: Labels) -> Optional[Instance]:
-        """Take a line apart; None if it holds no instance."""
+        """Read a line; None if it has no instance."""
 
     def read(
         self, lines: Iterable[str], source: str, keep_text: bool = False, labels: Labels = "required"

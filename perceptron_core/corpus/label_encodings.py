@@ -2,7 +2,7 @@
 
 A label is `O`, or a prefix and a type: `B-NP`, `I-A-B`, or a bare `B` where chunks have no type. Decoding is
 as tolerant as conlleval: a misplaced `I-NP` or `E-NP` begins a chunk of its own, so every sequence of known
-labels has a reading. This module knows nothing of files or scores; counting chunks is for `metrics.spans`.
+labels has a reading. This module knows nothing of files or scores; chunks are counted in `evaluation.metrics.spans`.
 
 References: Tjong Kim Sang and Veenstra, "Representing Text Chunks", EACL 1999.
 """
@@ -26,7 +26,7 @@ Span = tuple[int, int, str]
 def convert(labels: Sequence[str], source: str, target: str) -> list[str]:
     """The labels of one sentence in encoding `target`, given in encoding `source`.
 
-    Ill-formed labels come out well-formed, also where `source` and `target` are the same encoding.
+    Ill-formed labels become well-formed, even where `source` and `target` are the same encoding.
     """
     _check_encoding(source)
     _check_encoding(target)
@@ -44,10 +44,10 @@ def convert(labels: Sequence[str], source: str, target: str) -> list[str]:
 def legal_transitions(
     labels: Sequence[str], encoding: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """(start, pair, stop): which label may begin a sentence, follow which, and end one.
+    """(start, pair, stop): which labels may begin a sentence, follow each other, and end a sentence.
 
-    All are in the order of `labels`, the middle one as `pair[previous, current]`. A label set may leave no
-    legal sequence at all (only `I-NP` in iob2); a set with `O` always has one.
+    All are in the order of `labels`; the middle one is `pair[previous, current]`. A set of labels may have no legal
+    sequence at all (only `I-NP` in iob2); a set with `O` always has one.
     """
     _check_encoding(encoding)
     count = len(labels)
@@ -94,7 +94,7 @@ def _spans(labels: Sequence[str], encoding: str) -> Iterator[Span]:
 
 
 def _encode(length: int, encoding: str, touches_its_like: bool) -> str:
-    """One prefix for each token of a chunk; `touches_its_like`: right after a chunk of the same type."""
+    """One prefix per token of a chunk; `touches_its_like`: it comes right after a chunk of the same type."""
     if encoding == "iobes":
         return "S" if length == 1 else "B" + "I" * (length - 2) + "E"
     begins_with_b = encoding == "iob2" or touches_its_like
@@ -109,7 +109,7 @@ def _split(label: str, encoding: str) -> tuple[str, str]:
     known = ", ".join(f"{known_prefix}-…" for known_prefix in sorted(_PREFIXES[encoding]))
     raise UserError(
         f"The label {label!r} does not belong to the encoding {encoding}, whose labels are {known} and O. "
-        f"Name the encoding that the data is in, or {AS_IS} for labels that are no chunks."
+        f"Name the encoding of the data, or {AS_IS} for labels that are not chunks."
     )
 
 

@@ -1,7 +1,7 @@
-"""Texts with a label before them: `label TAB text`, a line each.
+"""Texts with a label before them: `label TAB text`, one per line.
 
-The first TAB of a line ends the label, so a text may hold further ones. A line without a TAB is a text without a label,
-which can be predicted. The guess is written behind the text, after a TAB.
+The first TAB of a line ends the label, so the text may contain more of them. A line without a TAB is a text without a
+label, which can be predicted. The guess is written after the text and a TAB.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class LabelTextFormat(LineInstanceFormat):
         self.inputs = named_columns(columns, predict)
         if len(self.inputs) > 1:
             raise UserError(
-                f"Lines of label and text have one input column, not {len(self.inputs)} ({', '.join(self.inputs)}); "
+                f"The format label_text has one input column, not {len(self.inputs)} ({', '.join(self.inputs)}); "
                 "use the format csv or tsv."
             )
         self.split = splitter(units)

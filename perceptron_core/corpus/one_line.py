@@ -1,6 +1,6 @@
-"""Formats with one sentence a line: tagged words (`word_TAG word_TAG`) and raw ones.
+"""Formats with one sentence per line: tagged words (`word_TAG word_TAG`) and raw words.
 
-Both write tagged words, with one space between them whatever stood there.
+Both write tagged words with one space between them, whatever was there before.
 """
 
 from abc import abstractmethod
@@ -27,11 +27,11 @@ class OneLineFormat(Format):
 
     def __init__(self, columns: Sequence[str], predict: str, separator: str = "_") -> None:
         if not isinstance(separator, str) or not separator or set(separator) & set(" \t\r\n"):
-            raise UserError(f"The separator of word and tag is a string without blanks, not {separator!r}.")
+            raise UserError(f"The separator of word and tag must be a string without blanks, not {separator!r}.")
         self.inputs = input_columns(columns, predict)
         if len(self.inputs) > 1:
             raise UserError(
-                f"Lines of words have one input column, not {len(self.inputs)} ({', '.join(self.inputs)}); "
+                f"This format has one input column, not {len(self.inputs)} ({', '.join(self.inputs)}); "
                 "use the format columns or conllu."
             )
         self.separator = separator
@@ -40,7 +40,7 @@ class OneLineFormat(Format):
     def _words_and_labels(
         self, tokens: list[str], source: str, line: int, labels: Labels
     ) -> tuple[Sequence[str], Optional[Sequence[str]]]:
-        """Take the tokens of a line apart."""
+        """Split the tokens of a line into words and labels."""
 
     def read(
         self, lines: Iterable[str], source: str, keep_text: bool = False, labels: Labels = "required"
@@ -76,7 +76,7 @@ class OneLineFormat(Format):
 
 
 class WordTagFormat(OneLineFormat):
-    """`word_TAG word_TAG`; the last separator in a token counts, so words may contain it and tags may not."""
+    """`word_TAG word_TAG`; the last separator of a token counts, so words may contain it, but tags may not."""
 
     def _words_and_labels(
         self, tokens: list[str], source: str, line: int, labels: Labels
@@ -91,14 +91,14 @@ class WordTagFormat(OneLineFormat):
         at_fault = next(token for token, word, tag in zip(tokens, words, tags) if not (word and tag))
         raise InputError(
             f"the token {at_fault!r} is not a word and a tag joined by {self.separator!r}; "
-            "mend it, or name the separator of this file.",
+            "fix it, or name the separator of this file.",
             source,
             line,
         )
 
 
 class RawFormat(OneLineFormat):
-    """Words without tags, whatever is asked: there are never labels."""
+    """Words without tags: there are never labels, even where they are required."""
 
     def _words_and_labels(
         self, tokens: list[str], source: str, line: int, labels: Labels

@@ -1,8 +1,8 @@
-"""A part of a file, cut where sentences end, so that many tasks can read one big file.
+"""Pieces of a file, split where sentences end, so that many tasks can read one big file.
 
-A piece is given by any two byte positions; it begins at the first sentence that begins at or after the one, and ends
-before the first that begins at or after the other. So pieces that touch share no sentence and lose none, wherever
-the positions fall. Only plain files can be cut; a gzipped one is one piece.
+A piece is given by any two byte positions. It begins with the first sentence that begins at or after the first one, and
+ends before the first sentence that begins at or after the second. So neighbouring pieces share no sentence and lose
+none, wherever the positions are. Only plain files can be split; a gzipped file is one piece.
 """
 
 import io
@@ -15,9 +15,9 @@ Opener = Callable[[str, int], io.BufferedReader]  # (path, first byte) → the b
 
 
 class Piece(NamedTuple):
-    file: int  # which file of the list it is of
+    file: int  # the file's number in the list of files
     path: str
-    number: int = 0  # which piece of the file
+    number: int = 0  # the piece's number in the file
     start: int = 0
     end: Optional[int] = None  # None: to the end of the file
     first: int = 0  # ordinal of its first sentence in the file
@@ -26,7 +26,7 @@ class Piece(NamedTuple):
         return self.start > 0 or self.end is not None
 
 
-def cut_file(file: int, path: str, size: int, piece_size: int) -> list[Piece]:
+def split_file(file: int, path: str, size: int, piece_size: int) -> list[Piece]:
     """The pieces of a plain file, each of about `piece_size` bytes."""
     count = max(1, round(size / piece_size))
     edges = [size * i // count for i in range(count)]
@@ -35,7 +35,7 @@ def cut_file(file: int, path: str, size: int, piece_size: int) -> list[Piece]:
 
 
 def sentence_start(path: str, position: int, line_is_sentence: bool, opener: Opener) -> int:
-    """Where the first sentence begins that begins at or after a position: behind a blank line, or a line's end."""
+    """Where the first sentence at or after a position begins: after a blank line, or after the end of a line."""
     if position == 0:
         return 0
     with opener(path, position - 1) as file:
@@ -48,14 +48,14 @@ def sentence_start(path: str, position: int, line_is_sentence: bool, opener: Ope
     return at
 
 
-def piece_span(piece: Piece, line_is_sentence: bool, opener: Opener) -> tuple[int, Optional[int]]:
-    """The bytes of a piece's whole sentences: first, and behind the last (None: to the end of the file)."""
+def piece_bounds(piece: Piece, line_is_sentence: bool, opener: Opener) -> tuple[int, Optional[int]]:
+    """Where the sentences of a piece begin, and where the next piece's begin (None: at the end of the file)."""
     begin = sentence_start(piece.path, piece.start, line_is_sentence, opener)
     return begin, None if piece.end is None else sentence_start(piece.path, piece.end, line_is_sentence, opener)
 
 
 class LimitedReader(io.RawIOBase):
-    """The next bytes of a stream, and no more."""
+    """Reads a number of bytes from a stream, and no more."""
 
     def __init__(self, stream: io.BufferedReader, size: int) -> None:
         self._stream, self._left = stream, size
@@ -75,19 +75,19 @@ class LimitedReader(io.RawIOBase):
         super().close()
 
 
-def open_span(path: str, begin: int, end: Optional[int], opener: Opener) -> io.BufferedReader:
-    """The bytes of a span of a file."""
+def open_between(path: str, begin: int, end: Optional[int], opener: Opener) -> io.BufferedReader:
+    """The bytes of a file from `begin` up to `end`."""
     stream = opener(path, begin)
     return stream if end is None else io.BufferedReader(LimitedReader(stream, end - begin), 1 << 20)
 
 
-def located(errors: Iterator[Any], path: str, begin: int, opener: Opener) -> Iterator[Any]:
-    """What is iterated; the line of an error in it is counted from the beginning of the file, not of the piece."""
+def located(sentences: Iterator[Any], path: str, begin: int, opener: Opener) -> Iterator[Any]:
+    """The same sentences; lines in error messages are counted from the beginning of the file, not of the piece."""
     try:
-        yield from errors
+        yield from sentences
     except InputError as error:
         if not begin or error.line is None:
             raise
-        with open_span(path, 0, begin, opener) as file:
+        with open_between(path, 0, begin, opener) as file:
             before = sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
         raise InputError(error.problem, error.source, error.line + before) from error

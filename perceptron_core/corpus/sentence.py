@@ -1,7 +1,7 @@
 """What every reader yields and every writer takes: one sentence, as columns of strings.
 
-In classification it is one instance: its columns hold the words of a text, it has one label, and one line of its text
-takes the guess. A word of one column leaves None in the others.
+In classification it is one instance: its columns hold the words of a text, it has one label, and the guess goes into
+one line of its text. Where one column has a word, the others have None.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ Targets = tuple[Sequence[str], ...]
 
 
 class Sentence(NamedTuple):
-    """One sentence; `text` and `token_lines` are filled only on request, for whoever writes it back.
+    """One sentence; `text` and `token_lines` are filled only on request, to write it back.
 
-    A sentence without tokens carries the text that trails after the last real one.
+    A sentence without tokens carries the text after the last real sentence.
     """
 
     columns: tuple[Sequence[Any], ...]
@@ -24,13 +24,13 @@ class Sentence(NamedTuple):
     line: int
     """The line number (from 1) of its first token."""
     text: Sequence[str] = ()
-    """The lines since the sentence before, and its own, as in the file but for the "\\n"; a "\\r" stays."""
+    """The lines since the previous sentence, and its own, as in the file without the "\\n"; a "\\r" stays."""
     token_lines: Sequence[int] = ()
-    """For each token the index of its line in `text`."""
+    """The index in `text` of each token's line."""
     values: Sequence[float] = ()
-    """Of classification: a value for each word; empty where all are 1."""
+    """In classification, one value per word; empty where all are 1."""
 
     @property
     def labels(self) -> Optional[Sequence[str]]:
-        """The only predicted column, where there is one."""
+        """The first predicted column, which is the only one unless trees are predicted."""
         return None if self.targets is None else self.targets[0]

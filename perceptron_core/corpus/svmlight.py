@@ -1,8 +1,8 @@
-"""The format of SVMlight and LIBSVM: `label index:value index:value … # comment`, a line each.
+"""The format of SVMlight and LIBSVM: `label index:value index:value … # comment`, one per line.
 
 An index may be any name without a colon, and indices may come in any order. A label is a string: `+1` and `1` are
-two. `qid:…`, a query's number, is passed over. A line that begins with `index:value` has no label, but can be
-predicted. The guess is written in the label's place, so that the result is such a file again.
+different. `qid:…`, a query's number, is ignored. A line that begins with `index:value` has no label, but can be
+predicted. The guess replaces the label, so the result is again such a file.
 
 Reference: T. Joachims, Making large-scale SVM learning practical, 1999 (SVMlight).
 """
@@ -33,11 +33,13 @@ class SvmlightFormat(LineInstanceFormat):
             return None
         label = None if ":" in fields[0] else fields[0]
         if label is None and labels == "required":
-            raise InputError(f"begins with {fields[0]!r}, which is no label; write label index:value …", source, number)
+            raise InputError(
+                f"begins with {fields[0]!r}, which is not a label; write label index:value …", source, number
+            )
         features = fields if label is None else fields[1:]
         if features and features[0].startswith(QUERY):
             del features[0]
-        # All at once: a loop over the features would take most of the time of reading.
+        # All at once: a loop over the features would take most of the reading time.
         parts = ":".join(features).split(":") if features else []
         paired = len(parts) == 2 * len(features) and all(map(contains, features, repeat(":")))
         names = parts[::2]
@@ -54,7 +56,7 @@ class SvmlightFormat(LineInstanceFormat):
 
     @staticmethod
     def _bad_feature(features: Sequence[str], source: str, number: int) -> InputError:
-        """The error of the first feature at fault."""
+        """The error for the first wrong feature."""
         for feature in features:
             name, colon, value = feature.partition(":")
             try:
@@ -63,7 +65,7 @@ class SvmlightFormat(LineInstanceFormat):
                 good = False
             if not good:
                 break
-        return InputError(f"{feature!r} is not index:value with a finite number for a value; mend it.", source, number)
+        return InputError(f"{feature!r} is not index:value with a finite number as value; fix it.", source, number)
 
     def _with_guess(self, line: str, guess: str) -> str:
         start = len(line) - len(line.lstrip(" \t"))

@@ -1,11 +1,11 @@
 """Tables: CSV and TSV files whose first line names the columns, quoted as Python's csv module reads them.
 
-A task's `columns` are those to predict from, by their names in the header; those listed as `numeric` are numbers, the
-others texts. An empty field of a numeric column is no number and makes no feature. The guess is written as one more
-column, the last, named `guess`.
+A task's `columns` are the names in the header of the columns to predict from. Those listed as `numeric` contain
+numbers, the others texts. An empty field of a numeric column makes no feature. The guess is written as an additional
+last column, named `guess`.
 
-A quoted field may hold line breaks, so a record can begin only where the one before it has ended: a table is never
-cut into pieces for several tasks.
+A quoted field may contain line breaks, so where a record begins is known only at the end of the record before it: a
+table is never split into pieces for several tasks.
 """
 
 import csv
@@ -27,7 +27,7 @@ from perceptron_core.errors import InputError, UserError
 
 GUESS = "guess"
 
-# The module's own limit, 131,072 characters a field, is shorter than a long text.
+# The module's own limit, 131,072 characters per field, is shorter than a long text.
 csv.field_size_limit(1 << 30)
 
 
@@ -39,7 +39,7 @@ class TableFormat(InstanceFormat):
     def __init__(self, columns: Sequence[str], predict: str, numeric: Sequence[str] = (), units: str = "words") -> None:
         inputs = named_columns(columns, predict)
         if not isinstance(numeric, (list, tuple)) or not set(numeric) <= set(inputs):
-            raise UserError(f"The option numeric lists input columns ({', '.join(inputs)}), not {numeric!r}.")
+            raise UserError(f"The option numeric must list input columns ({', '.join(inputs)}), not {numeric!r}.")
         self.predict = predict
         self.texts = [name for name in inputs if name not in numeric]
         self.numeric = [name for name in inputs if name in numeric]
@@ -49,7 +49,7 @@ class TableFormat(InstanceFormat):
     def read(
         self, lines: Iterable[str], source: str, keep_text: bool = False, labels: Labels = "required"
     ) -> Iterator[Sentence]:
-        text: list[str] = []  # the lines since the last record, and its own
+        text: list[str] = []  # the lines since the previous record, and its own
 
         def physical_lines() -> Iterator[str]:
             for line in lines:
@@ -57,7 +57,7 @@ class TableFormat(InstanceFormat):
                 yield line + "\n"
 
         header: Optional[list[str]] = None
-        done = 0  # lines of the records before
+        done = 0  # lines of the previous records
         for fields, end in self._records(physical_lines(), source):
             line = done + 1
             done = end
@@ -73,7 +73,7 @@ class TableFormat(InstanceFormat):
                 continue
             if len(fields) != len(header):
                 raise InputError(
-                    f"found {len(fields)} fields, but the header names {len(header)} columns; mend the record.",
+                    f"found {len(fields)} fields, but the header names {len(header)} columns; fix the record.",
                     source,
                     line,
                 )
@@ -95,8 +95,8 @@ class TableFormat(InstanceFormat):
                 return
             except csv.Error as error:
                 raise InputError(
-                    f"this record is not quoted as it should be ({error}); mend its quotes: a field with a line "
-                    "break stands in quotes, and a quote within them is written twice.",
+                    f"this record is not quoted correctly ({error}); fix its quotes: a field with a line break "
+                    "must be in quotes, and a quote inside it must be written twice.",
                     source,
                     end + 1,
                 ) from None
@@ -109,7 +109,7 @@ class TableFormat(InstanceFormat):
                 raise InputError(f"the header names {name} more than once; name each column once.", source, line)
             if name not in header and (name != self.predict or labels == "required"):
                 raise InputError(
-                    f"the header has no column {name}, only {', '.join(header)}; mend it, or the task's columns.",
+                    f"the header has no column {name}, only {', '.join(header)}; fix it, or the task's columns.",
                     source,
                     line,
                 )
@@ -119,7 +119,7 @@ class TableFormat(InstanceFormat):
         if not label and labels == "required":
             raise InputError(f"the column {self.predict} is empty; every instance needs a label.", source, line)
         if set(label) & set("\t\r\n"):
-            raise InputError(f"the label {label!r} holds a TAB or a line break; mend it.", source, line)
+            raise InputError(f"the label {label!r} contains a TAB or a line break; fix it.", source, line)
         parts: list[list[str]] = [self.split(record[name]) for name in self.texts]
         values: list[float] = []
         if self.numeric:
@@ -136,7 +136,7 @@ class TableFormat(InstanceFormat):
             value = float("nan")
         if not fits_float32([value]):
             raise InputError(
-                f"{text!r} in the numeric column {name} is no finite number; mend it, or leave the field empty.",
+                f"{text!r} in the numeric column {name} is not a finite number; fix it, or leave the field empty.",
                 source,
                 line,
             )
@@ -149,7 +149,7 @@ class TableFormat(InstanceFormat):
 
 
 def _side_by_side(parts: Sequence[list[str]]) -> tuple[Sequence[Optional[str]], ...]:
-    """The columns' words one column after the other; where one has a word, the others have none."""
+    """The words of all columns, one column after the other; where one has a word, the others have None."""
     if len(parts) == 1:
         return (parts[0],)
     sizes = [len(part) for part in parts]

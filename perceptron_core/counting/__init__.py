@@ -1,1 +1,1 @@
-"""What is counted over the shards in one pass: rare features, the shards of a feature, sums of one-pass learners."""
+"""What is counted in one pass over the shards: tokens and shards per feature, the sums of one-pass learners."""

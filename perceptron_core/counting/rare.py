@@ -1,14 +1,14 @@
-"""Rare features: what occurs on fewer than K tokens of the training corpus is no feature.
+"""Rare features: what occurs on fewer than K tokens of the training corpus is not used as a feature.
 
     n_f = Σ over the tokens of all shards: 1 if feature f fires on the token     # a sum, so the same for any S
     kept = the f with n_f ≥ K
-    a training task sees the features in `kept` alone
+    a training task sees only the features in `kept`
 
-A label-bigram feature counts without its previous label, which training and not the corpus decides; transitions are not
-counted. Beyond K nobody counts, because more says no more. It is the baseline of Goldberg & Elhadad 2011 ("pruned"), to
-which relevance.py is the alternative.
+A label-bigram feature is counted without its previous label, which depends on the training, not on the corpus.
+Transitions are not counted. Counting stops at K. This is the baseline ("pruned") of Goldberg & Elhadad 2011;
+their own proposal is in weights/relevance.py.
 
-Counts are rows without weights (rows.py), so that merging, cutting and sending them is what it is for weights.
+Counts are rows without weights (rows.py), so that they are merged, split and sent like weights.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from perceptron_core.kernels import KeyTable
 from perceptron_core.weights.rows import Rows, empty, interleave
 from perceptron_core.wire import decode_line, encode_line
 
-MOST = 1 << 22  # counts that a counter holds: some 100 MB
+MOST = 1 << 22  # counts that a counter keeps: some 100 MB
 
 
 def token_counts(found: Sequence[FeatureKeys]) -> Rows:
@@ -33,7 +33,7 @@ def token_counts(found: Sequence[FeatureKeys]) -> Rows:
 
 
 def _once_per_token(tokens: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The keys of every token, without those that it has already."""
+    """The keys of every token, each once."""
     order = np.lexsort((keys, tokens))
     keys, tokens = keys[order], tokens[order]
     new = np.ones(len(keys), bool)
@@ -41,32 +41,32 @@ def _once_per_token(tokens: np.ndarray, keys: np.ndarray) -> np.ndarray:
     return keys[new]
 
 
-def add_up(parts: Sequence[Rows], least: int) -> Rows:
-    """The sums of the counts, as far as they matter."""
+def sum_counts(parts: Sequence[Rows], least: int) -> Rows:
+    """The sums of the counts, each at most `least`."""
     rows = interleave(parts)
     assert rows.counts is not None
     return rows._replace(counts=np.minimum(rows.counts, least))
 
 
 class Counter:
-    """Counts block after block within a bounded memory: what becomes too much is given back to be sent."""
+    """Counts block after block in limited memory: when there are too many counts, `add` returns them to be sent."""
 
     def __init__(self, least: int, most: int = MOST) -> None:
         self.least, self.most = least, most
         self.parts = [no_counts()]
 
     def add(self, counts: Rows) -> Optional[Rows]:
-        """Sums that must go, if there are any."""
+        """The sums, if there are too many to keep."""
         self.parts.append(counts)
         if sum(len(part.keys) for part in self.parts) <= self.most:
             return None
-        self.parts = [add_up(self.parts, self.least)]
+        self.parts = [sum_counts(self.parts, self.least)]
         return self.finish() if len(self.parts[0].keys) > self.most // 2 else None
 
     def finish(self) -> Rows:
-        """All sums that are left."""
+        """The sums since the last that were returned."""
         parts, self.parts = self.parts, [no_counts()]
-        return add_up(parts, self.least)
+        return sum_counts(parts, self.least)
 
 
 def no_counts() -> Rows:

@@ -1,10 +1,10 @@
-"""In how many of a run's shards a feature occurs, and the local steps of *scaled* mixing, which follow from it.
+"""In how many of a run's shards a feature occurs, and the step sizes of *scaled* mixing, which follow from it.
 
-    c_f     = the shards in which feature f occurs             counted once a run
-    step_f  = S / c_f                                          what an update's amount is multiplied by: StepSizes
+    c_f     = the number of shards in which feature f occurs   counted once per run
+    step_f  = S / c_f                                          every local update of f is multiplied by it
 
-A label-pair feature is counted by its own key, whatever the label before it. Transitions, starts and stops are in every
-shard, by definition, and so is a feature that is not in the counts: their step is 1. See `mixing` for the reason.
+A label-bigram feature is counted without its previous label. Transitions, starts and stops count as being in every
+shard, and so does a feature without a count: their step size is 1. See training/mixing.py for the reason.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class ShardFeatures:
                 self.table.intern(group.keys)
 
     def finish(self) -> tuple[dict[str, Any], Rows]:
-        """The shard's header, and its features' keys."""
+        """The shard's header, and the keys of its features."""
         return self.reader.finish(), _by_key(np.sort(self.table.keys()))
 
 
@@ -42,7 +42,7 @@ def _by_key(keys: np.ndarray, **values: np.ndarray) -> Rows:
 
 
 def count_shards(shards: Sequence[Rows]) -> Rows:
-    """c_f ("shards") of every feature that is not in all of the shards."""
+    """c_f ("shards") of every feature that is not in all shards."""
     keys, counts = np.unique(np.concatenate([rows.keys for rows in shards]), return_counts=True)
     some = counts < len(shards)
     return _by_key(keys[some], shards=counts[some].astype(np.uint32))

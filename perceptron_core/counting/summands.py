@@ -1,13 +1,13 @@
-"""The learners of one pass at work: the shares of a block's instances, and weights by feature key, from the sums.
+"""The one-pass learners: the summands of a block's instances, and the weights of features, from the sums.
 
-The algorithms are in learners/naive_bayes.py and learners/rocchio.py, the summing in sums.py.
+The algorithms are in learners/one_pass/, the summing in sums.py.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from perceptron_core.counting.sums import Shares
+from perceptron_core.counting.sums import Summands
 from perceptron_core.errors import UserError
 from perceptron_core.features.keys import FeatureKeys
 from perceptron_core.learners.one_pass import naive_bayes, rocchio
@@ -16,18 +16,18 @@ from perceptron_core.weights.rows import Rows, drop_zeros, find_keys, from_matri
 
 class NaiveBayes:
     def __init__(self, constants: Sequence[int]) -> None:
-        self.constants = np.array(constants, np.uint64)  # what every instance has; the first carries the prior
+        self.constants = np.array(constants, np.uint64)  # the features of every instance; the first has the prior
 
-    def shares(self, features: FeatureKeys, gold: np.ndarray) -> Shares:
+    def summands(self, features: FeatureKeys, gold: np.ndarray) -> Summands:
         """The features' values."""
         values = _values(features)
-        wrong = naive_bayes.no_counts(values)
-        if len(wrong):
+        invalid = naive_bayes.invalid_counts(values)
+        if len(invalid):
             raise UserError(
-                f"naive-bayes counts features, but one has the value {wrong[0]:g}; give whole numbers from 0 to "
+                f"naive-bayes counts features, but one has the value {invalid[0]:g}; give whole numbers from 0 to "
                 f"{naive_bayes.LARGEST_VALUE}, or choose another learner"
             )
-        return Shares(features.keys, np.repeat(gold, np.diff(features.starts)), values.astype(np.int64))
+        return Summands(features.keys, np.repeat(gold, np.diff(features.starts)), values.astype(np.int64))
 
     def weights(self, sums: Rows, instances: np.ndarray) -> Rows:
         """The weights ("weight", float32) of all features with a count ("sum"), and of the bias."""
@@ -42,13 +42,13 @@ class NaiveBayes:
 class DocumentFrequencies:
     """Rocchio's first pass."""
 
-    def shares(self, features: FeatureKeys, gold: np.ndarray) -> Shares:
+    def summands(self, features: FeatureKeys, gold: np.ndarray) -> Summands:
         """1 for every feature of an instance, whatever its label."""
         _, keys, _ = _components(features)
-        return Shares(keys, np.zeros(len(keys), np.int32), np.ones(len(keys), np.int64))
+        return Summands(keys, np.zeros(len(keys), np.int32), np.ones(len(keys), np.int64))
 
     def idf(self, sums: Rows, instances: np.ndarray) -> Rows:
-        """The inverse frequencies ("idf", float64) of the features that not every instance has."""
+        """The inverse frequencies ("idf", float64) of the features that some instances do not have."""
         everywhere = int(instances.sum())
         some = select(sums, np.flatnonzero(sums.values["sum"] < everywhere))
         return some.with_values(idf=rocchio.inverse_frequencies(some.values["sum"], everywhere))
@@ -62,19 +62,19 @@ class Rocchio:
 
     @staticmethod
     def check_size(instances: int) -> None:
-        """Refuse more instances than the sums have room for."""
+        """Refuse more instances than the sums can hold."""
         if instances > rocchio.MOST_INSTANCES:
             most = f"{rocchio.MOST_INSTANCES:,} instances at most"
             raise UserError(f"rocchio can add up {most}, but there are {instances:,}; train on a part of them")
 
-    def shares(self, features: FeatureKeys, gold: np.ndarray) -> Shares:
+    def summands(self, features: FeatureKeys, gold: np.ndarray) -> Summands:
         """The components of the instances' vectors."""
         owners, keys, values = _components(features)
         found = find_keys(self.idf, keys)
         there = found >= 0
         owners, keys, values = owners[there], keys[there], values[there]
         amounts = rocchio.unit_vectors(owners, values, self.idf.values["idf"][found[there]])
-        return Shares(keys, gold[owners], amounts)
+        return Summands(keys, gold[owners], amounts)
 
     def weights(self, sums: Rows, instances: np.ndarray) -> Rows:
         """The weights ("weight", float32) of all features with an idf, from the sums of the vectors ("sum")."""
@@ -89,8 +89,8 @@ def _values(features: FeatureKeys) -> np.ndarray:
 
 
 def _components(features: FeatureKeys) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(instance, key, value) of all that is not zero; what an instance has twice has twice the value. By instance and
-    key: the shard has no part in their order, in which lengths are summed."""
+    """(instance, key, value) of all that is not zero; a feature that an instance has twice has twice the value. They
+    are sorted by instance and key, because lengths are summed in this order, which must not depend on the shard."""
     owners = np.repeat(np.arange(len(features.starts) - 1), np.diff(features.starts))
     order = np.lexsort((features.keys, owners))
     owners, keys, values = owners[order], features.keys[order], _values(features)[order].astype(np.float64)

@@ -1,14 +1,14 @@
 """Learning in one pass: whole numbers are summed over the instances, and the weights follow from the sums.
 
-    for each instance (x, y) of the shard:               # a mapper's part; an instance is a text, or a token
+    for each instance (x, y) of the shard:               # in the mappers; an instance is a text or a token
         n[y] += 1
-        for each share (f, label, amount) of x:  sums[f, label] += amount
-    add up the shards' sums and n                        # the reducers' part
-    w = weights(sums, n)                                 # once, where all of them are
+        for each summand (f, label, amount) of x:  sums[f, label] += amount
+    add up the shards' sums and n                        # in the reducers
+    w = weights(sums, n)                                 # once, in the driver
 
-Sums of whole numbers do not depend on their order, so it changes no bit how the corpus was dealt to shards, and who
-adds what. Which shares an instance has, and how sums become weights, is the learner's business (one_pass.py).
-Transitions and label-bigram features are no features of an instance, and have no share.
+Sums of whole numbers do not depend on their order, so the bytes of the model do not depend on the shards. Which
+summands an instance has, and how sums become weights, is defined by the learner (summands.py). Transitions and
+label-bigram features are not features of an instance, and have no summands.
 """
 
 from typing import Any, NamedTuple, Optional, Protocol
@@ -22,31 +22,35 @@ from perceptron_core.shards.records import ShardReader
 from perceptron_core.structures.base import Structure
 from perceptron_core.weights.rows import Rows, from_entries
 
-MOST = 1 << 22  # entries that wait to be added up: some 64 MB
+MOST = 1 << 22  # summands that wait to be added up: some 64 MB
 
 
-class Shares(NamedTuple):
+class Summands(NamedTuple):
+    """What instances add to the sums."""
+
     keys: np.ndarray
     labels: np.ndarray
     amounts: np.ndarray  # int64
 
 
-class Summand(Protocol):
-    def shares(self, features: FeatureKeys, gold: np.ndarray) -> Shares:
-        """What the instances of a block, with these labels, add to the sums."""
+class SummingPass(Protocol):
+    """One pass of a learner over the corpus."""
+
+    def summands(self, features: FeatureKeys, gold: np.ndarray) -> Summands:
+        """What the instances of a block, which have these labels, add to the sums."""
 
 
 class ShardSums:
     """Adds up one shard's records as they come in."""
 
     def __init__(
-        self, reader: ShardReader, structure: Structure, summand: Summand, kept: Optional[KeyTable] = None
+        self, reader: ShardReader, structure: Structure, summing: SummingPass, kept: Optional[KeyTable] = None
     ) -> None:
-        self.reader, self.structure, self.summand, self.kept = reader, structure, summand, kept
+        self.reader, self.structure, self.summing, self.kept = reader, structure, summing, kept
         self.labels = len(reader.label_numbers)
         self.instances = np.zeros(self.labels, np.int64)
         self.table = KeyTable()
-        self.waiting = [_nothing()]  # the first is the sum of all that came before the others
+        self.waiting = [_nothing()]  # the first has the sums of all summands before the others
 
     def take(self, kind: str, record: dict[str, Any]) -> None:
         encoded = self.reader.take(kind, record)
@@ -56,7 +60,7 @@ class ShardSums:
         if self.kept is not None:
             features = keep_only(features, self.kept)
         self.instances += np.bincount(encoded.labels, minlength=self.labels)
-        keys, labels, amounts = self.summand.shares(features, encoded.labels)
+        keys, labels, amounts = self.summing.summands(features, encoded.labels)
         codes = self.table.intern(keys).astype(np.int64) * self.labels + labels
         self.waiting.append(_add_up(codes, amounts))
         if sum(len(codes) for codes, _ in self.waiting[1:]) > max(MOST, len(self.waiting[0][0])):
@@ -67,7 +71,7 @@ class ShardSums:
         return _add_up(codes, amounts)
 
     def finish(self) -> tuple[dict[str, Any], Rows]:
-        """The shard's header, and the sums of its shares ("sum", int64)."""
+        """The shard's header, and the sums of its summands ("sum", int64)."""
         header = self.reader.finish()
         codes, amounts = self._all()
         numbers, labels = np.divmod(codes, max(1, self.labels))

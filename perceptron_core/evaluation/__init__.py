@@ -1,1 +1,1 @@
-"""Using a model: guesses, their scores, their mistakes."""
+"""Using a model: its guesses, their scores, its mistakes."""

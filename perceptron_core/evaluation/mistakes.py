@@ -1,4 +1,4 @@
-"""What a model takes for what: the most frequent confusions of labels, each with a few places where it happened."""
+"""Which labels a model confuses: the most frequent confusions, each with a few examples."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 CONFUSIONS = 10
 EXAMPLES = 3  # of each confusion, from different sentences
-CONTEXT = 14  # words on either side: a sentence of a thousand words would bury its mistake
+CONTEXT = 14  # words on either side, because a mistake is hard to see in a sentence of a thousand words
 
 Tagged = tuple[Sequence[str], Sequence[str], Sequence[str]]  # words, gold labels, guessed labels
 
@@ -16,7 +16,7 @@ def find_mistakes(sentences: Iterable[Tagged]) -> dict[str, Any]:
     tokens, wrong = 0, []
     for words, gold, guess in sentences:
         tokens += len(gold)
-        if gold != guess:  # of a trained model most sentences are right, and need not be kept
+        if gold != guess:  # most sentences are right and need not be kept
             wrong.append((words, gold, guess))
     counts = Counter(pair for _, gold, guess in wrong for pair in zip(gold, guess) if pair[0] != pair[1])
     frequent = sorted(counts, key=lambda pair: (-counts[pair], pair))[:CONFUSIONS]
@@ -37,7 +37,7 @@ def find_mistakes(sentences: Iterable[Tagged]) -> dict[str, Any]:
 
 
 def _excerpt(words: Sequence[str], gold: Sequence[str], guess: Sequence[str], at: int) -> dict[str, Any]:
-    """The words around position `at`, and whether the sentence has more before and behind them."""
+    """The words around position `at`, and whether the sentence has more words before and after them."""
     begin, end = max(0, at - CONTEXT), at + CONTEXT + 1
     return {
         "words": list(words[begin:end]),

@@ -1,7 +1,7 @@
 """Learners: given a violated constraint's (loss, margin, ‖Δ‖²), how far to move along Δ. They know no structure.
 
-Of several constraints at once (a minibatch, or the k best of a sentence): how far along each of their Δ. Those in
-ONE_PASS know no constraints: they count (see perceptron_core/counting/sums.py).
+SET_LEARNERS take several constraints at once (of a minibatch, or the k best of a sentence) and say how far to move
+along each Δ. Those in ONE_PASS count instead (see perceptron_core/counting/sums.py).
 """
 
 from collections.abc import Sequence

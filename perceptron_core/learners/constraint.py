@@ -1,4 +1,4 @@
-"""What a learner sees of a violated constraint: z was found where y is right, and w should keep them apart."""
+"""What a learner sees of a violated constraint: z was found, but y is right, and w should separate them."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

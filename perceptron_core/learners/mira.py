@@ -4,15 +4,15 @@
                              C = { (Δ_z, loss_z) : z in Z, z ≠ y, w · Δ_z ≤ 0 }
     update(C):               w ← argmin ½‖w' − w‖²  such that  w' · Δ_c ≥ loss_c  for all c in C
 
-The dual has a multiplier α_c ≥ 0 for every constraint, and w' = w + Σ α_c Δ_c. Hildreth's algorithm maximises it by one
-multiplier at a time, until each is where it would be moved to:
+The dual has one multiplier α_c ≥ 0 per constraint, and w' = w + Σ α_c Δ_c. Hildreth's algorithm maximises it by one
+multiplier at a time, until none of them moves:
 
     repeat:  for each c:  α_c ← α_c + (loss_c − (w + Σ_j α_j Δ_j) · Δ_c) / ‖Δ_c‖²,  but no less than 0, no more than C
 
-w · Δ ≤ 0 is judged by the scores of the search, in its own precision; the guess itself, which the search preferred to
-y, always counts. With one constraint the first step is the solution: PA, or PA-I if there is a cap C. Constraints that
-no w' can meet together (equal sentences with different labels) would let the multipliers grow for ever; the cap bounds
-them, and so does the number of passes where there is none.
+Whether w · Δ ≤ 0 is decided by the scores of the search, in their precision; the guess itself, which the search
+preferred to y, is always a constraint. With one constraint the first step is the solution: PA, or PA-I if there is a
+cap C. Constraints that no w' can meet together (equal sentences with different labels) would let the multipliers grow
+forever; the cap limits them, or, without a cap, the number of passes.
 
 References: K. Zhao and L. Huang, Minibatch and parallelization for online large margin structured learning, NAACL 2013,
 Algorithms 3 and 4; R. McDonald, K. Crammer and F. Pereira, Online large-margin training of dependency parsers, ACL
@@ -25,7 +25,7 @@ import numpy as np
 
 from perceptron_core.learners.constraint import Constraint
 
-TOLERANCE = 1e-9  # a multiplier stays if it would move by less: relative to where its constraint alone would move it
+TOLERANCE = 1e-9  # a smaller move is none; relative to the move for this constraint only
 MOST_PASSES = 1000
 
 

@@ -15,7 +15,7 @@ from perceptron_core.corpus import Sentence
 from perceptron_core.counting.rare import Counter, kept_keys, token_counts
 from perceptron_core.counting.shard_counts import ShardFeatures, count_shards
 from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
-from perceptron_core.counting.sums import ShardSums, Summand
+from perceptron_core.counting.sums import ShardSums, SummingPass
 from perceptron_core.errors import UserError
 from perceptron_core.evaluation.held_out import HeldOut
 from perceptron_core.features.filters import StepSizes
@@ -200,10 +200,10 @@ class InMemory:
         rocchio = Rocchio(frequencies.idf(*self._sums(frequencies)))
         return rocchio.weights(*self._sums(rocchio))
 
-    def _sums(self, summand: Summand) -> tuple[Rows, np.ndarray]:
+    def _sums(self, summing: SummingPass) -> tuple[Rows, np.ndarray]:
         sums, instances = [], np.zeros(len(self.labels), np.int64)
         for records in self.shards:
-            shard = ShardSums(self.task.shard_reader(self.labels), self.structure, summand, self.kept)
+            shard = ShardSums(self.task.shard_reader(self.labels), self.structure, summing, self.kept)
             for kind, record in records:
                 shard.take(kind, record)
             sums.append(shard.finish()[1])

@@ -1,1 +1,1 @@
-"""Weights as sorted rows, their file, their text form, and which of them are relevant."""
+"""Weights as sorted rows, as a file and as text, and which of them are relevant."""

@@ -5,11 +5,15 @@
     header         msgpack: kind, task, labels, settings, and the name, type, size, place and CRC-32 of every array
     arrays         each at a multiple of 64 bytes
 
-Five kinds of file have this form: `weights` (the last weights; what an epoch ships to its tasks), `average` (the
-sum of the epochs' averages, exact, and their number; what a resumed run goes on with), `model` (last and averaged
-weights together; what a user keeps), `occurrences` (in how many shards features occur; see occurrences.py), and `idf`
-(inverse document frequencies; see learners/rocchio.py). None holds a time, a host or a path: equal training,
-equal bytes.
+Five kinds of file have this form:
+
+    weights        the last weights: what an epoch sends to its tasks
+    average        the exact sum of the epochs' averages, and their number: what a resumed run continues with
+    model          last and averaged weights together: what a user keeps
+    occurrences    in how many shards features occur; see counting/shard_counts.py
+    idf            inverse document frequencies; see learners/one_pass/rocchio.py
+
+None contains a time, a host or a path, so equal trainings give equal bytes.
 """
 
 import mmap
@@ -33,9 +37,9 @@ class Model(NamedTuple):
     kind: str  # "weights", "average", "model", "occurrences" or "idf"
     task: dict[str, Any]  # the task's record
     labels: list[str]
-    settings: dict[str, Any]  # what decoding needs to know
+    settings: dict[str, Any]  # those that decoding needs
     rows: Rows  # value columns: "weight" (last), "averaged", "sum", "shards", or "idf"
-    epochs: int = 0  # how many epochs' averages "sum" adds up
+    epochs: int = 0  # the number of epochs whose averages "sum" adds up
     names: Optional[dict[int, str]] = None  # feature names by key, if they are known
 
 
@@ -83,8 +87,8 @@ def write_model(path: str, model: Model) -> None:
 def read_model(path: str, whole: bool = True) -> Model:
     """Map a model file into memory; every checksum is verified, and so are the zeros between the arrays.
 
-    With whole=False the header alone is verified, and nothing else is read before it is wanted, so that a task which
-    needs a few rows does not pay for all: labels and starts are then as narrow as in the file."""
+    With whole=False only the header is verified, and the rest is read only where it is used, so that a task that needs
+    a few rows does not read all of them. Labels and starts are then as narrow as in the file."""
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -92,7 +96,7 @@ def read_model(path: str, whole: bool = True) -> Model:
     except OSError as error:
         raise InputError(f"the model cannot be read: {error.strerror}", path) from error
     if bytes(data[:7]) != MAGIC[:7]:
-        raise InputError("this is not a model file of ours", path)
+        raise InputError("this is not a model file of mr-perceptron", path)
     damaged = InputError("the model file is damaged (cut or altered); copy or train it again", path)
     if len(data) < 16:
         raise damaged
@@ -124,6 +128,6 @@ def read_model(path: str, whole: bool = True) -> Model:
 
 
 def model_digest(path: str) -> str:
-    """Which model this is: the checksum of its header, which holds the checksums of all the rest."""
+    """What identifies a model: the checksum of its header, which contains the checksums of all the rest."""
     with open(path, "rb") as file:
         return file.read(16)[12:16].hex()

@@ -1,9 +1,9 @@
 """Sparse weights as sorted arrays: feature key → label → value.
 
 Row r belongs to key keys[r]; its entries are starts[r] … starts[r+1]-1 of `labels` and of every column of values.
-Keys ascend, and so do the labels within a row. This one shape is the model's file, what a shard sends, and what
-the reducer returns; the operations here are linear merges.
-Where features are counted (see relevance.py), a row also has its count, and may have no entry.
+Keys ascend, and so do the labels within a row. The model's file, what a shard sends and what the reducer returns all
+have this form; the operations here are linear merges.
+Where updates are counted (see relevance.py), a row also has a count, and may have no entry.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from perceptron_core.kernels.reference.merge import rows_left
 
 class Rows(NamedTuple):
     keys: np.ndarray  # uint64, ascending
-    starts: np.ndarray  # int64, one more than keys
+    starts: np.ndarray  # int64, one more than there are keys
     labels: np.ndarray  # uint32, ascending within a row
-    values: dict[str, np.ndarray]  # named columns, one value an entry
-    counts: Optional[np.ndarray] = None  # int32, one a row: the updates that its feature took part in
+    values: dict[str, np.ndarray]  # named columns, one value per entry
+    counts: Optional[np.ndarray] = None  # int32, one per row: the number of updates of its feature
 
     def entry_rows(self) -> np.ndarray:
         """The row number of every entry."""
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
 
 
 def empty(**dtypes: type) -> Rows:
-    """No rows, with the value columns that are named."""
+    """No rows, with the named value columns."""
     return Rows(
         np.zeros(0, np.uint64),
         np.zeros(1, np.int64),
@@ -46,7 +46,7 @@ def empty(**dtypes: type) -> Rows:
 
 
 def from_entries(keys: np.ndarray, labels: np.ndarray, **values: np.ndarray) -> Rows:
-    """Rows from unordered entries (one key and label an entry, each pair at most once)."""
+    """Rows from unordered entries: one key and label per entry, each pair at most once."""
     order = np.lexsort((labels, keys))
     keys, labels = keys[order], labels[order]
     first = np.ones(len(keys), bool)
@@ -94,7 +94,7 @@ def from_matrix(keys: np.ndarray, matrix: np.ndarray) -> Rows:
 
 
 def add_counts(keys: np.ndarray, parts: Sequence[Rows]) -> Optional[np.ndarray]:
-    """For each of the (ascending) keys, which are those of all parts, the sum of its counts; None if nobody counts."""
+    """The sum of each key's counts; the (ascending) keys are those of all parts. None if a part has no counts."""
     counts = np.zeros(len(keys), np.int32)
     for part in parts:
         if part.counts is None:
@@ -125,14 +125,14 @@ def select(rows: Rows, numbers: np.ndarray) -> Rows:
 
 
 class Union(NamedTuple):
-    """The entries that any of several Rows has, and where each one's entries stand among them."""
+    """The entries of several Rows together, and where the entries of each are among them."""
 
     rows: Rows  # no value columns, no counts
-    places: Sequence[np.ndarray]  # per input: the number of the union's entry for each of its entries
+    places: Sequence[np.ndarray]  # per input: for each of its entries the number of the union's entry
 
 
 def unite(inputs: Sequence[Rows]) -> Union:
-    """The union of the inputs' (key, label) pairs, sorted, each pair once; merged two by two, as a tree."""
+    """The union of the inputs' (key, label) pairs, sorted, each pair once; merged in pairs, as a tree."""
     if len(inputs) == 1:
         only = inputs[0]
         return Union(only.with_values()._replace(counts=None), [np.arange(len(only.labels))])
@@ -151,7 +151,7 @@ def spread(places: np.ndarray, column: np.ndarray, size: int) -> np.ndarray:
 
 
 def drop_zeros(rows: Rows) -> Rows:
-    """Without the entries whose values are all zero, and without the rows that are empty then and have no count."""
+    """Drop the entries whose values are all zero, and the rows that are then empty and have no count."""
     keep = np.zeros(len(rows.labels), bool)
     for column in rows.values.values():
         keep |= column != 0
@@ -177,16 +177,16 @@ def _slice(rows: Rows, low: int, high: int) -> Rows:
     return Rows(rows.keys[low:high], rows.starts[low : high + 1] - first, rows.labels[first:last], values, counts)
 
 
-def concatenate(pieces: Sequence[Rows]) -> Rows:
-    """Pieces in key order, end to end: the inverse of `split_ranges`."""
-    sizes = np.concatenate([np.diff(piece.starts) for piece in pieces])
-    values = {name: np.concatenate([p.values[name] for p in pieces]) for name in pieces[0].values}
+def concatenate(ranges: Sequence[Rows]) -> Rows:
+    """The rows of all ranges, which are in key order: the inverse of `split_ranges`."""
+    sizes = np.concatenate([np.diff(rows.starts) for rows in ranges])
+    values = {name: np.concatenate([rows.values[name] for rows in ranges]) for name in ranges[0].values}
     return Rows(
-        np.concatenate([piece.keys for piece in pieces]),
+        np.concatenate([rows.keys for rows in ranges]),
         np.append(0, np.cumsum(sizes)).astype(np.int64),
-        np.concatenate([piece.labels for piece in pieces]),
+        np.concatenate([rows.labels for rows in ranges]),
         values,
-        None if pieces[0].counts is None else np.concatenate([piece.counts for piece in pieces]),
+        None if ranges[0].counts is None else np.concatenate([rows.counts for rows in ranges]),
     )
 
 
@@ -207,8 +207,8 @@ def values_at(source: Rows, column: str, entries: Rows) -> np.ndarray:
 
 
 def to_record(rows: Rows) -> dict[str, Any]:
-    """Rows as they travel: narrow integers, and each row's size instead of where it starts. Values that are whole
-    numbers, as the perceptron's steps and lags are, travel as integers, too."""
+    """Rows as they are sent: narrow integers, and each row's size instead of its start. Values that are whole numbers,
+    such as the perceptron's steps and lags, are sent as integers, too."""
     return {
         "keys": rows.keys,
         "sizes": smallest(np.diff(rows.starts)),
@@ -219,7 +219,7 @@ def to_record(rows: Rows) -> dict[str, Any]:
 
 
 def _whole(column: np.ndarray) -> np.ndarray:
-    """The same numbers as narrower integers, if that gives back every bit of them."""
+    """The same numbers as narrower integers, if no bit is lost by that."""
     top = float(np.abs(column).max()) if len(column) else 0.0
     for kind in (np.int8, np.int16, np.int32):
         if top <= np.iinfo(kind).max and np.dtype(kind).itemsize < column.itemsize:

@@ -1,7 +1,7 @@
 """What the fault tests share: one run on HDFS, and ways to watch and to harm its driver, its jobs and its files.
 
-The run is trained further by each test, by an epoch, while something fails; every epoch must have the bytes of an
-undisturbed training inline. It has four shards, written by the reducers of a real job, and a mixing with fractional
+Each test trains the run for another epoch while something fails; every epoch must have the bytes of an undisturbed
+inline training. It has four shards, written by the reducers of a real job, and a mixing with fractional
 weights; the tests on the cluster's two nodes use one and three reducers.
 """
 
@@ -26,8 +26,8 @@ from perceptron_jobs.storage import join, storage_of
 from waiting import wait_until
 
 OPTIONS = ("--shards", "4", "--mixing", "errors", "--stop-threshold", "0")
-PATIENCE = 300.0  # seconds until something that never happens fails a test
-LEASE = 5.0  # seconds, not a minute: what a killed driver keeps the next one waiting
+PATIENCE = 300.0  # seconds that a test waits for something
+LEASE = 5.0  # seconds, not a minute: how long a killed driver blocks the next one
 # `perceptron`, with that lease; after the epoch whose number comes first it stops itself, as Ctrl-Z would do.
 # Interrupts are switched off in it, as in all that a script starts in the background.
 PROGRAM = f"""
@@ -67,7 +67,7 @@ def _status(pid: int) -> list[bytes]:
 
 
 class Processes(NamedTuple):
-    """What runs on the cluster, and what its daemons tell of it."""
+    """The processes on the cluster, and what its daemons report."""
 
     state: Path  # the cluster's folder
     web: dict[str, str]  # the address of each daemon
@@ -114,7 +114,7 @@ class Processes(NamedTuple):
             return None
 
     def job(self, said: str, *more: str) -> dict[str, Any]:
-        """The history of the last job that a driver spoke of: how many attempts failed, for one."""
+        """The history of the last job that a driver mentioned, such as how many attempts failed."""
         number = re.findall(r"application_(\d+_\d+)", said)[-1]
         path = "/".join(["/ws/v1/history/mapreduce/jobs", f"job_{number}", *more])
         return wait_until(f"the history of job_{number}", lambda: self.told("historyserver", path), PATIENCE)
@@ -161,7 +161,7 @@ class Driver(NamedTuple):
         self.process.send_signal(signal.SIGCONT)
 
     def end(self) -> tuple[int, str]:
-        """Its exit code and all that it said."""
+        """Its exit code and all its output."""
         with self.process:
             said, _ = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, said.decode()
@@ -186,7 +186,7 @@ class Run(NamedTuple):
         return max([int(name[6:]) for name in names if re.fullmatch(r"epoch-\d+", name)], default=0)
 
     def start(self, *options: object, epochs: int = 1, stop_after_first: bool = False) -> Driver:
-        """A driver that goes on for so many epochs; it may stop itself (as by Ctrl-Z) after the first."""
+        """A driver that trains this number of epochs; it may stop itself (as by Ctrl-Z) after the first."""
         first = self.last() + 1
         command = [stop_after_first * first, *self.arguments, "--epochs", first + epochs - 1, *options]
         words = [sys.executable, "-c", PROGRAM, *map(str, command)]
@@ -204,7 +204,7 @@ class Run(NamedTuple):
             assert get(join(self.path, name)) == self.expected(epoch)[name], f"{name} after epoch {epoch}"
 
     def ends_well(self, driver: Driver) -> str:
-        """The driver succeeds, and its last epoch and its model are right; what it said."""
+        """The driver succeeds, and its last epoch and its model are right; returns its output."""
         code, said = driver.end()
         assert code == 0, said
         self.is_right(driver.epoch)
@@ -212,11 +212,11 @@ class Run(NamedTuple):
         return said
 
     def goes_on(self, *options: object) -> str:
-        """One more epoch, with nothing in the way."""
+        """Train one more epoch undisturbed."""
         return self.ends_well(self.start(*options))
 
     def fails(self, driver: Driver, code: int, *sentences: str) -> str:
-        """The driver ends with this code and these words, one epoch too early; that epoch is right."""
+        """The driver ends with this code and these sentences, before its last epoch; the epoch before is right."""
         ended, said = driver.end()
         assert ended == code, said
         for sentence in sentences:
@@ -225,7 +225,7 @@ class Run(NamedTuple):
         return said
 
     def lease_ends(self) -> None:
-        """Wait until a driver that is gone, or asleep, does not hold the run directory any more."""
+        """Wait until a driver that is gone or asleep no longer holds the run directory."""
         lease = f"{self.path}/.lease"
         if storage_of(lease).exists(lease):
             left = json.loads(get(lease) or b"{}").get("until", 0) - time.time()
@@ -235,7 +235,7 @@ class Run(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def no_driver_is_left() -> Iterator[None]:
-    """A test that fails does not leave a driver behind, which would keep the next test out."""
+    """A failed test does not leave a driver behind, which would block the next test."""
     yield
     for run, driver in _started:
         if driver.process.poll() is None:
@@ -246,7 +246,7 @@ def no_driver_is_left() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def options() -> Sequence[str]:
-    """What decides the weights of all runs here."""
+    """The options that decide the weights of all runs here."""
     return OPTIONS
 
 
@@ -300,7 +300,7 @@ def run(new_run) -> Run:
 
 @pytest.fixture
 def whole(hadoop) -> Iterator[None]:
-    """All daemons are there again after the test."""
+    """All daemons run again after the test."""
     yield
     hadoop.cluster("up")
 

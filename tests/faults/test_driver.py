@@ -1,4 +1,4 @@
-"""The driver is killed, sleeps, or is not alone."""
+"""The driver is killed, sleeps, or meets a second driver."""
 
 import os
 import signal

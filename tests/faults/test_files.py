@@ -1,4 +1,4 @@
-"""Files of a run are deleted, altered or cut short: the driver names them, and goes on once they are whole."""
+"""Files of a run are deleted, changed or truncated: the driver names them, and continues when they are whole again."""
 
 import re
 

@@ -14,7 +14,7 @@ ONE_REDUCER, THREE_REDUCERS = ("-r", "hadoop", "--reducers", "1"), ("-r", "hadoo
 
 
 def test_a_node_lost_in_mid_epoch(hadoop, processes, run, whole):
-    """Its NodeManager and all that ran there; the application master is on the other node, which goes on."""
+    """Its NodeManager and all its processes end; the application master is on the other node, which keeps running."""
     managers = {hadoop.daemon(name) for name in ("nodemanager1", "nodemanager2")}
     properties = (
         "mapreduce.map.memory.mb=1536",  # so large that no node can take them all
@@ -66,7 +66,7 @@ def test_the_namenode_in_safe_mode(run):
 def test_hdfs_is_full(processes, run):
     driver = run.start(*ONE_REDUCER, "-Dmapreduce.map.speculative=false")
     mapper = driver.wait_for(processes.mappers)
-    os.kill(mapper, signal.SIGSTOP)  # the epoch is not to be published before there is no room for it
+    os.kill(mapper, signal.SIGSTOP)  # so that HDFS is full before the epoch is published
     _administer("-setSpaceQuota", "1", "/runs/faults")
     try:
         os.kill(mapper, signal.SIGCONT)

@@ -19,7 +19,7 @@ MUCH_MEMORY = "import time; hoard = b'x' * (600 << 20); time.sleep(600)"  # YARN
 
 @pytest.fixture
 def in_mappers(tmp_path):
-    """Options that make Python run a line in the mappers, before all else, where the condition holds."""
+    """Options that make the mappers' Python first run a line, if the condition holds."""
 
     def write(line: str, condition: str = "True") -> tuple[str, str]:
         module = tmp_path / "sitecustomize.py"
@@ -40,7 +40,7 @@ def in_mappers(tmp_path):
 
 
 def test_a_mapper_that_exits_is_run_again(processes, run, in_mappers):
-    """It finds too little memory on its first attempt."""
+    """The first attempt has too little memory."""
     poor = in_mappers(LITTLE_MEMORY, "attempt.endswith('_m_000001_0')")
     job = processes.job(run.goes_on(*THREE_REDUCERS, *poor))["job"]
     assert (job["failedMapAttempts"], job["successfulMapAttempts"]) == (1, 4)

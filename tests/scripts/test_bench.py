@@ -1,4 +1,4 @@
-"""scripts/bench: its arithmetic, its tables, what it says of what is missing. Nothing is timed; no rival is needed."""
+"""scripts/bench: its arithmetic, its tables, and its messages about what is missing. Nothing is timed."""
 
 import importlib
 import subprocess
@@ -25,7 +25,7 @@ Load = Callable[[str], ModuleType]
 
 @pytest.fixture
 def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
-    """Imports a module of scripts/bench.d; afterwards none of them is known any more."""
+    """Imports a module of scripts/bench.d; afterwards all of them are removed from sys.modules."""
     monkeypatch.syspath_prepend(FOLDER)
     yield importlib.import_module
     for name, module in list(sys.modules.items()):

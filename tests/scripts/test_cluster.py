@@ -1,4 +1,4 @@
-"""scripts/cluster, on the real thing: up, status, env, HDFS, a job on YARN, faults at its start, and down."""
+"""scripts/cluster with a real cluster: up, status, env, HDFS, a job on YARN, faults at its start, and down."""
 
 import os
 import re
@@ -67,7 +67,7 @@ class Cluster(NamedTuple):
         return done.stdout.decode()
 
     def processes(self) -> list[int]:
-        """Those that have the cluster's folder in their command line, however they came to be."""
+        """The processes that have the cluster's folder in their command line, however they were started."""
         found = []
         for folder in Path("/proc").iterdir():
             if folder.name.isdigit():

@@ -1,4 +1,4 @@
-"""The demo corpus: the same bytes each time, and so hard that context pays, yet cannot settle everything."""
+"""The demo corpus: the same bytes each time, and hard enough that context helps, but does not decide everything."""
 
 import subprocess
 import sys

@@ -56,7 +56,7 @@ class Compose(NamedTuple):
         return self("ps", "-q", service).split()
 
     def web(self, service: str, port: int, path: str) -> dict:
-        """What a page says that is published on this machine."""
+        """The content of a page that a service publishes on this machine."""
         address = self("port", service, port).strip()
         assert address.startswith("127.0.0.1:")
         request = urllib.request.Request(f"http://{address}{path}", headers={"Accept": "application/json"})
@@ -78,7 +78,7 @@ def _compose_commands() -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[bool]:
-    """An engine to which `docker` speaks; true if it is the tests' own."""
+    """A Docker engine that answers; true if the tests started it."""
     own = os.environ.get("PERCEPTRON_START_DOCKERD") == "1"
     with pytest.MonkeyPatch.context() as patch:
         try:
@@ -103,7 +103,7 @@ def engine() -> Iterator[bool]:
 
 @pytest.fixture(scope="module")
 def tree(engine: bool, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what .dockerignore admits, with the certificates and jars that this machine has already."""
+    """A copy of what .dockerignore lets through, with the certificates and jars of this machine."""
     tree = tmp_path_factory.mktemp("docker") / "tree"
     tree.mkdir()
     admitted = re.findall("^!(.*)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
@@ -126,7 +126,7 @@ def tree(engine: bool, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def compose(tree: Path) -> Iterator[Compose]:
-    """The cluster, up."""
+    """The cluster, running."""
     compose = Compose(_compose_commands()[0], tree)
     with pytest.MonkeyPatch.context() as patch:
         for service in ("NAMENODE", "RESOURCEMANAGER", "HISTORYSERVER"):

@@ -38,7 +38,7 @@ class Problem(NamedTuple):
     structured: bool = False  # whether there are transitions, starts and stops
 
     def coordinates(self) -> list[Coordinate]:
-        """Of the weight vector: a block a label, as in the paper."""
+        """Those of the weight vector: one block per label, as in the paper."""
         names = [f"f{place}[0]=yes" for place in range(len(self.sentences[0][0]))]
         if self.structured:
             names += ["<start>", "<stop>", *(f"label[-1]={label}" for label in self.labels)]
@@ -61,7 +61,7 @@ class Problem(NamedTuple):
         return self.vector(counts)
 
     def constraints(self) -> tuple[np.ndarray, np.ndarray]:
-        """Δ for every sentence and every wrong labelling z of it, a row each; and the loss, the wrong tokens of z."""
+        """Δ for every sentence and every wrong labelling z of it, one per row; and the loss, the wrong tokens of z."""
         rows, losses = [], []
         for tokens, gold in zip(self.sentences, self.gold):
             for labels in itertools.product(self.labels, repeat=len(gold)):
@@ -101,7 +101,7 @@ class Problem(NamedTuple):
         return self.choose([i for i in range(len(self.sentences)) for _ in range(shards)])
 
     def write(self, folder: Path) -> None:
-        """task.yaml, with a lookup file a feature, and train.txt."""
+        """task.yaml, with one lookup file per feature, and train.txt."""
         tokens = {token for sentence in self.sentences for token in sentence}
         features = [f"f{place}" for place in range(len(self.sentences[0][0]))]
         for place, feature in enumerate(features):
@@ -128,7 +128,7 @@ class Training(NamedTuple):
     weights: np.ndarray  # the last ones, by the problem's coordinates
 
     def mistakes(self) -> list[list[int]]:
-        """k_{i,n}, a list an epoch, for the epochs that had any."""
+        """k_{i,n}, one list per epoch, for the epochs that have any."""
         assert all(entry["errors"] == entry["updates"] for entry in self.history)
         return [[shard["errors"] for shard in entry["shards"]] for entry in self.history if entry["errors"]]
 
@@ -148,7 +148,7 @@ def _problem(instances: Mapping[str, str], labels: str = "01") -> Problem:
 
 
 def _generated(seed: int, tokens: int, labels: int) -> Problem:
-    """Seven sentences of up to so many tokens over six features, labelled by a hidden vector: separable."""
+    """Seven sentences of up to this number of tokens over six features, labelled by a hidden vector: separable."""
     choose = random.Random(seed)
     sentences = tuple(tuple(f"{choose.randint(1, 63):06b}" for _ in range(choose.randint(1, tokens))) for _ in range(7))
     problem = Problem(sentences, (), "012"[:labels], structured=tokens > 1)
@@ -202,7 +202,7 @@ def shortest_with_margin_1() -> Callable[[np.ndarray], np.ndarray]:
 
 @pytest.fixture(scope="session")
 def learn(must: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Training]:
-    """Trains by `perceptron train`, inline, until the set is separated; an equal count of errors is no reason to stop.
+    """Trains by `perceptron train`, inline, until the set is separated; an equal number of errors does not stop it.
 
     A training that several tests ask for is done once; they only read it.
     """

@@ -60,8 +60,8 @@ def test_minibatch_mira(generated: Any, learn: Any, shortest_with_margin_1: Any,
 
 
 def test_the_bound_is_reached(orthogonal: Any, learn: Any, shortest_with_margin_1: Any) -> None:
-    """Nine orthogonal instances: one by one nine updates, which is R²/δ²; all at once, MIRA needs one update alone,
-    and the perceptron, which takes a ninth of each, one that is shorter."""
+    """Nine orthogonal instances: one by one they need nine updates, which is R²/δ²; all at once, MIRA needs only one,
+    and the perceptron, which takes a ninth of each, a shorter one."""
     v = shortest_with_margin_1(orthogonal.constraints()[0])
     for learner, share in (("perceptron", 1 / 9 / 0.5), ("mira", 1.0)):
         one, all_at_once = (learn(orthogonal, "--learner", learner, "--minibatch", size) for size in (1, 9))

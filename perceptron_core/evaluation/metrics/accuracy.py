@@ -1,4 +1,4 @@
-"""Token and sentence accuracy, with the confusions that cost most: the metric for taggers.
+"""Token and sentence accuracy, with the most frequent confusions: the metric for taggers.
 
 The table of counts has only the wrong pairs: gold label → predicted label → how often.
 """
@@ -16,7 +16,7 @@ class AccuracyCounts(Counts):
     headline_name = "accuracy"
 
     def _count_wrong_tokens(self, gold: Sequence[str], guess: Sequence[str]) -> int:
-        if gold == guess:  # most sentences of a trained model, compared without a loop in Python
+        if gold == guess:  # true for most sentences of a trained model, and faster than a loop
             return 0
         wrong = [pair for pair in zip(gold, guess) if pair[0] != pair[1]]
         for gold_label, guessed_label in wrong:
@@ -44,7 +44,7 @@ class AccuracyCounts(Counts):
 def confusion_lines(table: Mapping[str, Mapping[str, int]]) -> list[str]:
     """The most frequent of a table's wrong pairs, gold label → predicted label → how often."""
     pairs = [(count, gold, guess) for gold, guesses in table.items() for guess, count in guesses.items()]
-    # Equal counts in the order of the labels, so that the same counts always give the same report.
+    # Ties in the order of the labels, so that the same counts always give the same report.
     confusions = sorted((-count, gold, guess) for count, gold, guess in pairs if gold != guess)
     shown = [(-count, gold, guess) for count, gold, guess in confusions[:_CONFUSIONS_IN_REPORT]]
     if not shown:

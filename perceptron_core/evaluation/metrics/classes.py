@@ -1,8 +1,8 @@
-"""Accuracy, F1 over all classes and of each, and the confusion matrix: the metric for classification.
+"""Accuracy, F1 of all classes and of each, and the confusion matrix: the metric for classification.
 
     precision of a class = right guesses of it / guesses of it         recall = right guesses of it / instances of it
     F1 = 2 · precision · recall / (precision + recall)                 0 where nothing of the class is right
-    macro F1 = the mean of the classes' F1     micro F1 = F1 of all guesses together, with one label each the accuracy
+    macro F1 = the mean of the classes' F1     micro F1 = F1 of all guesses together: with one label each, the accuracy
 
 Classes are those that occur, as gold or as guess. The table of counts is: gold label → predicted label → how often.
 """
@@ -13,11 +13,11 @@ from typing import Any
 from perceptron_core.evaluation.metrics.accuracy import confusion_lines
 from perceptron_core.evaluation.metrics.counts import Counts, ratio
 
-_CLASSES_IN_MATRIX = 12  # beyond, the most frequent confusions are easier to read
+_CLASSES_IN_MATRIX = 12  # with more, the most frequent confusions are easier to read
 
 
 class ClassCounts(Counts):
-    """How often each class was taken for which."""
+    """How often each gold class was predicted as which class."""
 
     headline_name = "accuracy"
 
@@ -77,7 +77,7 @@ class ClassCounts(Counts):
         return "".join(line + "\n" for line in lines)
 
     def _matrix(self, names: Sequence[str]) -> list[str]:
-        """A line a gold label, a column a guess."""
+        """One line per gold label, one column per guess."""
         if not names:
             return []
         counts = [[f"{self.table[gold][guess] if gold in self.table else 0:,}" for guess in names] for gold in names]

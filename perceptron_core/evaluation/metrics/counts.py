@@ -1,8 +1,8 @@
 """What every metric counts, and how counts travel and add up.
 
-A metric is a subclass of `Counts`. A mapper adds its sentences and ships `to_record()`; a reducer reads the
+A metric is a subclass of `Counts`. A mapper adds its sentences and sends `to_record()`; a reducer reads the
 records with `from_record`, adds them up and asks for the score once. All sums are of integers, so neither the
-order nor the split of the sentences can change a score.
+order of the sentences nor how they are split can change a score.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ AnyCounts = TypeVar("AnyCounts", bound="Counts")
 
 
 class Counts(ABC):
-    """Tokens and sentences, all and right, and a table of the metric's own: row → column → how often."""
+    """Counts of tokens and sentences, all and right, and a table of the metric's own: row → column → how often."""
 
     headline_name: ClassVar[str]
 
@@ -29,11 +29,11 @@ class Counts(ABC):
         self.table: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def add_sentence(self, gold: Sequence[str], guess: Sequence[str]) -> None:
-        """Count one sentence; one without tokens is nobody's sentence and is not counted."""
+        """Count one sentence; one without tokens is not counted."""
         if len(gold) != len(guess):
             raise UserError(
                 f"A sentence has {len(gold)} gold labels but {len(guess)} predicted ones. "
-                "Predict the labels of the very file that has the gold ones."
+                "Predict the labels of the file that has the gold ones."
             )
         if not gold:
             return

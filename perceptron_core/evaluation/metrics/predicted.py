@@ -9,7 +9,7 @@ from perceptron_core.errors import InputError
 
 
 def read_predicted(path: str, opener: Opener = open_local) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """(gold, guess) of every sentence; the first token's line decides how many columns there are."""
+    """(gold, guess) of every sentence; the line of the first token decides the number of columns."""
     lines = chain.from_iterable(read_lines(path, lambda name: opener(name, 0)))
     before: list[str] = []
     width = 0
@@ -20,7 +20,7 @@ def read_predicted(path: str, opener: Opener = open_local) -> Iterator[tuple[Seq
             width = len(fields)
             break
     if not width:
-        raise InputError("holds no sentence; there is nothing to score", path)
+        raise InputError("contains no sentence; there is nothing to score", path)
     if width < 2:
         raise InputError("needs at least two columns, gold and guess; is this the predicted file?", path, len(before))
     names = [f"column {number}" for number in range(1, width - 1)] + ["gold", "guess"]

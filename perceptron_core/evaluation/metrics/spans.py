@@ -1,9 +1,9 @@
 """Precision, recall and F1 of chunks, counted and reported as the conlleval script of the CoNLL tasks does.
 
 The report is that script's output, character for character, and tags are read as it reads them: IOB1, IOB2,
-IOE1, IOE2, the brackets `[` and `]`, ill-formed sequences. Departures, where it has no sensible answer: `S-`,
-which it does not know, is a chunk of one token; the end of a sentence closes every chunk, also one that ends
-in `.-NP`; a type named `0` keeps its name.
+IOE1, IOE2, the brackets `[` and `]`, ill-formed sequences. There are three differences, where it has no
+sensible answer: `S-`, which it does not know, is a chunk of one token; the end of a sentence closes every chunk, even
+one that ends in `.-NP`; a type named `0` keeps its name.
 
 `E-` is read as the script reads it: no chunk ends between an `E-NP` and a `B-NP`. IOBES labels with chunks of
 one type side by side must therefore be converted (`label_encodings.convert`) before they are counted.

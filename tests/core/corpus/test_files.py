@@ -151,7 +151,7 @@ def test_rubbish_after_a_member_is_refused(tmp_path, fmt):
 def test_a_file_without_a_sentence_is_refused(tmp_path, fmt, text, keep_text):
     for name, data in [("a.txt", text.encode()), ("a.gz", gzip.compress(text.encode()))]:
         path = write(tmp_path / name, data)
-        with pytest.raises(InputError, match="holds no sentence"):
+        with pytest.raises(InputError, match="contains no sentence"):
             list(read_sentences(path, fmt, keep_text=keep_text))
 
 

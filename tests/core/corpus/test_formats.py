@@ -34,7 +34,7 @@ def refusal(name, columns, predict, **options):
 
 def test_an_unknown_format_is_refused_with_the_known_ones():
     known = "columns, conllu, word_tag, raw, label_text, csv, tsv, svmlight"
-    assert refusal("conll", ["a"], "b") == f"Unknown corpus format 'conll'; known are: {known}."
+    assert refusal("conll", ["a"], "b") == f"Unknown corpus format 'conll'; use one of: {known}."
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -46,7 +46,7 @@ def test_an_unknown_option_is_refused_with_the_known_ones(name):
 
 @pytest.mark.parametrize("name", NAMING_COLUMNS)
 def test_there_must_be_something_to_predict_from(name):
-    assert "no column but the predicted one" in refusal(name, ["upos"], "upos")
+    assert "upos, is the only one" in refusal(name, ["upos"], "upos")
 
 
 @pytest.mark.parametrize("name", NAMING_COLUMNS)
@@ -58,7 +58,7 @@ def test_a_column_named_twice_is_refused(name):
     ("name", "columns", "predict", "options", "part"),
     [
         ("columns", ["word", "pos"], "chunk", {}, "chunk is not among the columns: word, pos"),
-        ("columns", ["word", "pos"], "pos", {"separator": ","}, "known are: blanks, tab"),
+        ("columns", ["word", "pos"], "pos", {"separator": ","}, "use one of: blanks, tab"),
         ("columns", ["word", "pos"], "pos", {"docstart": "no"}, "true or false, not 'no'"),
         ("columns", ["word", "pos"], "pos", {"comment": ""}, "begin with, not ''"),
         ("columns", ["word", "pos"], "pos", {"comment": True}, "begin with, not True"),
@@ -67,7 +67,7 @@ def test_a_column_named_twice_is_refused(name):
             ["word"],
             "upos",
             {},
-            "Unknown column 'word' of CoNLL-U; known are: id, form, lemma, upos",
+            "Unknown column 'word' of CoNLL-U; use one of: id, form, lemma, upos",
         ),
         ("conllu", ["form"], "pos", {}, "Unknown column 'pos' of CoNLL-U"),
         ("word_tag", ["word", "pos"], "chunk", {}, "one input column, not 2 (word, pos)"),
@@ -91,7 +91,7 @@ line_ends = st.sampled_from(["\n", "\r\n"])
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """One folder for all examples of a test: each overwrites the file of the one before."""
+    """One folder for all examples of a test: each overwrites the previous one's file."""
     return tmp_path_factory.mktemp("corpus")
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_core.corpus import Piece, Sentence, cut_file, make_format, read_sentences
+from perceptron_core.corpus import Piece, Sentence, make_format, read_sentences, split_file
 from perceptron_core.errors import InputError, UserError
 
 
@@ -104,7 +104,7 @@ def test_a_feature_that_is_no_pair_is_refused_with_its_line(bad):
 def test_doubled_indices_and_missing_labels_are_refused():
     assert "the index 5 more than once" in str(refused(svmlight(), "a 5:1 6:1 5:2"))
     error = refused(svmlight(), "a 1:1\n1:1 2:1")
-    assert error.line == 2 and "'1:1', which is no label" in str(error)
+    assert error.line == 2 and "'1:1', which is not a label" in str(error)
     assert [sentence.labels for sentence in read(svmlight(), "a 1:1\n1:1", labels="optional")] == [("a",), None]
 
 
@@ -161,9 +161,9 @@ def test_a_quoted_field_may_go_over_lines():
         ("label,text,text\nx,y,z", 1, "names text more than once"),
         ("label,text\nx,y\nx,y,z", 3, "found 3 fields, but the header names 2"),
         ("label,text\nx,y\n,z", 3, "the column label is empty"),
-        ('label,text\nx,"y\nz\n', 2, "not quoted as it should be"),
-        ('label,text\nx,y\nx,"y"z\n', 3, "not quoted as it should be"),
-        ('label,text\n"x\ny",z', 2, "holds a TAB or a line break"),
+        ('label,text\nx,"y\nz\n', 2, "not quoted correctly"),
+        ('label,text\nx,y\nx,"y"z\n', 3, "not quoted correctly"),
+        ('label,text\n"x\ny",z', 2, "contains a TAB or a line break"),
     ],
 )
 def test_a_bad_table_is_refused_with_its_line(text, line, problem):
@@ -174,7 +174,7 @@ def test_a_bad_table_is_refused_with_its_line(text, line, problem):
 @pytest.mark.parametrize("number", ["x", "nan", "1e99"])
 def test_a_bad_number_is_refused(number):
     error = refused(table(columns=["n"], numeric=["n"]), f"label,n\na,1\nb,{number}")
-    assert error.line == 3 and f"'{number}' in the numeric column n is no finite number" in str(error)
+    assert error.line == 3 and f"'{number}' in the numeric column n is not a finite number" in str(error)
 
 
 def test_a_table_without_labels_can_be_predicted():
@@ -210,9 +210,9 @@ def test_what_python_writes_is_read_and_written_back(name, separator, records, e
     ("make", "problem"),
     [
         (lambda: label_text(units="letters"), "Unknown units 'letters'"),
-        (lambda: make_format("label_text", ["a", "b"], "label"), "have one input column, not 2"),
+        (lambda: make_format("label_text", ["a", "b"], "label"), "has one input column, not 2"),
         (lambda: make_format("svmlight", ["a"], "label"), "leave out `columns`"),
-        (lambda: table(numeric=["other"]), "The option numeric lists input columns (text), not ['other']"),
+        (lambda: table(numeric=["other"]), "The option numeric must list input columns (text), not ['other']"),
         (lambda: table(columns=["number"]), "cannot be called `number`"),
         (lambda: make_format("label_text", ["number"], "label"), "cannot be called `number`"),
         (lambda: table(separator=";"), "Unknown option 'separator'"),
@@ -237,7 +237,7 @@ def test_pieces_of_a_file_have_every_instance_once(fmt, pieces, tmp_path):
     (tmp_path / "file").write_text("\n".join(lines))
     size = (tmp_path / "file").stat().st_size
     whole = list(read_sentences(tmp_path / "file", fmt))
-    cut = cut_file(0, str(tmp_path / "file"), size, size / pieces)
+    cut = split_file(0, str(tmp_path / "file"), size, size / pieces)
     assert len(cut) == pieces and len(whole) == 20
     parts = [[s._replace(line=0) for s in read_sentences(piece, fmt)] for piece in cut]
     assert sum(parts, []) == [sentence._replace(line=0) for sentence in whole]

@@ -154,7 +154,7 @@ def test_every_well_formed_sentence_is_legal(sentence, encoding):
 
 @pytest.mark.parametrize("encoding", CHUNK_ENCODINGS)
 def test_every_legal_sequence_is_well_formed(encoding):
-    """All sequences of three labels: legal ones and no others survive being decoded and encoded again."""
+    """All sequences of three labels: only the legal ones stay the same when decoded and encoded again."""
     prefixes = "BIES" if encoding == "iobes" else "BI"
     labels = ["O"] + [f"{prefix}-{kind}" for kind in ("X", "Y") for prefix in prefixes]
     start, pair, stop = legal_transitions(labels, encoding)

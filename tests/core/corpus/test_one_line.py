@@ -1,4 +1,4 @@
-"""One sentence a line: tagged and raw words."""
+"""One sentence per line: tagged and raw words."""
 
 import pytest
 

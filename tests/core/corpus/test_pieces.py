@@ -1,4 +1,4 @@
-"""Pieces of files: wherever a file is cut, no sentence is lost, doubled or torn, and errors name the right line."""
+"""Pieces of files: wherever a file is split, no sentence is lost, doubled or broken, and errors name the right line."""
 
 import io
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import perceptron_jobs.corpora.pieces
-from perceptron_core.corpus import Piece, cut_file, make_format, read_sentences
+from perceptron_core.corpus import Piece, make_format, read_sentences, split_file
 from perceptron_core.errors import InputError
 
 COLUMNS = make_format("columns", ["word", "pos"], "pos")
@@ -62,8 +62,8 @@ def test_an_error_names_the_line_of_the_file_not_of_the_piece():
 
 
 def test_a_file_is_cut_into_pieces_of_about_the_size_asked_for():
-    assert cut_file(3, "f", 100, 40) == [Piece(3, "f", 0, 0, 50), Piece(3, "f", 1, 50, None)]
-    assert cut_file(3, "f", 10, 40) == [Piece(3, "f", 0, 0, None)]
+    assert split_file(3, "f", 100, 40) == [Piece(3, "f", 0, 0, 50), Piece(3, "f", 1, 50, None)]
+    assert split_file(3, "f", 10, 40) == [Piece(3, "f", 0, 0, None)]
 
 
 def test_a_corpus_in_pieces_makes_the_same_shards_and_the_same_predictions(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_core.counting.rare import Counter as FeatureCounter
-from perceptron_core.counting.rare import add_up, kept_keys, token_counts
+from perceptron_core.counting.rare import kept_keys, sum_counts, token_counts
 from perceptron_core.errors import UserError
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.features.filters import keep_only
@@ -118,7 +118,7 @@ TOKENS = st.lists(st.lists(st.integers(1, 12), max_size=4), max_size=6)
 def test_what_a_counter_gives_up_early_is_not_lost(blocks: Any, least: int, most: int) -> None:
     counter = FeatureCounter(least, most)
     sums = [counter.add(token_counts([features_of(tokens)])) for tokens in blocks]
-    total = add_up([*(part for part in sums if part is not None), counter.finish()], least)
+    total = sum_counts([*(part for part in sums if part is not None), counter.finish()], least)
     expected = Counter(key for tokens in blocks for keys in tokens for key in set(keys))
     assert kept_keys(total, least).tolist() == sorted(key for key, count in expected.items() if count >= least)
     assert len(counter.finish().keys) == 0

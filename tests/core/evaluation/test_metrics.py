@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from perceptron_core.corpus.label_encodings import convert
 from perceptron_core.errors import UserError
-from perceptron_core.evaluation.metrics import METRICS, AccuracyCounts, SpanCounts, metric_named
+from perceptron_core.evaluation.metrics import METRICS, AccuracyCounts, SpanCounts
 
 CONLLEVAL_CASES = ["corner-hyphen", "corner-nogold", "corner-none", "corner-nopred", "iob1", "iob2", "wild"]
 
@@ -128,13 +128,6 @@ def test_the_headline_is_in_the_score(name):
     assert counts.headline() == counts.score()[counts.headline_name.lower()]
 
 
-def test_metrics_by_name():
-    assert metric_named("spans") is SpanCounts
-    assert metric_named("accuracy") is AccuracyCounts
-    with pytest.raises(UserError, match="'bleu'.*accuracy, spans"):
-        metric_named("bleu")
-
-
 # Accuracy
 
 
@@ -231,7 +224,7 @@ def test_spans_are_those_of_naive_counting(sentences):
 
 
 def starts_or_ends(previous, tag, rule):
-    """What conlleval decides between two tags, and S besides, which begins like B and is over like O."""
+    """What conlleval decides between two tags, and S, which begins like B and ends like O."""
     before, _, type_before = previous.partition("-")
     now, _, type_now = tag.partition("-")
     if rule == "end":

@@ -1,4 +1,4 @@
-"""What a model takes for what: counted, in order, with examples; and what a training leaves of it."""
+"""The confusions of a model: counted, in order, with examples; and what a training records of them."""
 
 import json
 

@@ -137,7 +137,7 @@ def test_doubled_templates_are_refused(texts):
     ],
 )
 def test_history(text, expanded):
-    """Labels are values like any other then, also where they are joined with the previous one alone."""
+    """Labels are then ordinary values, even where they are joined only with the previous one."""
     *found, joined = parse(text, "word[0] & label[-1]")
     assert [template.text for template in found] == expanded
     assert joined == Template(

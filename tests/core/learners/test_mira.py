@@ -67,7 +67,7 @@ def test_one_constraint_is_passive_aggressive(loss: float, margin: float, norm: 
 
 
 def test_two_constraints_by_hand() -> None:
-    """Δ = (1, 0) and (1, 1), both lacking 1: the first alone satisfies both, so the second is not needed."""
+    """Δ = (1, 0) and (1, 1), both lacking 1: the first satisfies both, so the second is not needed."""
     constraints = [Constraint({"a": 1.0}, 1.0, 0.0, 1.0), Constraint({"b": 1.0, "a": 1.0}, 1.0, 0.0, 2.0)]
     assert gram_matrix(constraints).tolist() == [[1, 1], [1, 2]]
     assert mira_set(constraints, math.inf) == [1.0, 0.0]
@@ -78,7 +78,7 @@ def test_two_constraints_by_hand() -> None:
 
 
 def test_a_contradiction_stays_finite() -> None:
-    """Δ and −Δ, each to be corrected by 1: no weights can; the step is no longer than a constraint alone asks for."""
+    """Δ and −Δ, each to be corrected by 1: no weights can; the step is no longer than for one constraint."""
     gram = np.array([[2.0, -2.0], [-2.0, 2.0]])
     alpha = hildreth(gram, np.array([1.0, 1.0]), math.inf)
     assert np.isfinite(alpha).all()

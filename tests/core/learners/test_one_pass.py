@@ -180,15 +180,15 @@ def test_components_are_of_length_one_and_each_feature_is_one(instances: list[li
             bag[feature] += value
         bags.append({feature: value for feature, value in bag.items() if value})
     having = Counter(feature for bag in bags for feature in bag)
-    shares = DocumentFrequencies().shares(features, np.zeros(len(instances), np.int32))
-    assert Counter(shares.keys.tolist()) == having and set(shares.amounts.tolist()) <= {1}
+    summands = DocumentFrequencies().summands(features, np.zeros(len(instances), np.int32))
+    assert Counter(summands.keys.tolist()) == having and set(summands.amounts.tolist()) <= {1}
     if not len(values):  # no values at all would mean 1 for each
         return
     idf = from_entries(np.arange(6, dtype=np.uint64), np.zeros(6, np.uint32), idf=np.arange(1.0, 7.0))
     gold = np.arange(len(instances), dtype=np.int32)
-    shares = Rocchio(idf).shares(features, gold)
+    summands = Rocchio(idf).summands(features, gold)
     squares: dict[int, float] = defaultdict(float)
-    for label, amount in zip(shares.labels.tolist(), shares.amounts.tolist()):
+    for label, amount in zip(summands.labels.tolist(), summands.amounts.tolist()):
         squares[label] += (amount / rocchio.ONE) ** 2
     assert set(squares) == {number for number, bag in enumerate(bags) if bag}
     assert all(square == pytest.approx(1, abs=1e-8) for square in squares.values())

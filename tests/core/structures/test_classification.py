@@ -298,7 +298,7 @@ def test_a_task_that_makes_no_sense_is_refused(text, perceptron, tmp_path):
     [
         ("text", "a\tb\nc\n", "train:2: has no TAB"),
         ("svmlight", "a 1:1\na 1:x\n", "train:2: '1:x' is not index:value"),
-        ("text", "\n \n", "train: holds no instance"),
+        ("text", "\n \n", "train: contains no instance"),
     ],
 )
 def test_a_corpus_that_makes_no_sense_is_refused(task, text, complaint, perceptron, tmp_path):

@@ -35,12 +35,12 @@ CORPORA = {
     "too few columns": (GOOD.replace("кот NN I-NP", "кот I-NP").encode(), ":2: found 2 columns, expected 3"),
     "too many columns": (GOOD.replace("кот", "кот кот").encode(), ":2: found 4 columns, expected 3"),
     "broken UTF-8": (GOOD.encode().replace("喜".encode(), b"\xe5\x96"), ":4: is not UTF-8"),
-    "empty": (b"", ": holds no sentence"),
-    "blank lines": (b"\n\n \n", ": holds no sentence"),
+    "empty": (b"", ": contains no sentence"),
+    "blank lines": (b"\n\n \n", ": contains no sentence"),
     "truncated .gz": (TRUNCATED, "the gzip data is truncated"),
     "label of another encoding": (GOOD.replace("I-NP", "E-NP").encode(), ":1: The label 'E-NP' does not belong"),
 }
-REMEDIES = ("mend", "convert the file", "name a file that does", "fetch or pack the file again", "Name the encoding")
+REMEDIES = ("fix", "convert the file", "name a file that has one", "fetch or pack the file again", "Name the encoding")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`perceptron evaluate`: conlleval's numbers, whether it predicts itself or reads what was predicted."""
+"""`perceptron evaluate`: conlleval's numbers, whether it predicts by itself or reads predictions."""
 
 import json
 import shutil

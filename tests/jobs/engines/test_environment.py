@@ -1,4 +1,4 @@
-"""The packed environment, unpacked as on a node: what a Python says that cannot load it; and so on a real cluster."""
+"""The packed environment, unpacked as on a node, and what a Python that cannot load it says; also on a real cluster."""
 
 import os
 import subprocess

@@ -28,7 +28,7 @@ def get(path: str) -> bytes:
 
 @pytest.fixture(scope="module")
 def inline(corpus, tmp_path_factory, hadoop) -> Path:
-    """The run that the cluster's must equal."""
+    """The run with which the cluster's run is compared."""
     from perceptron_jobs.cli.main import main
 
     run = tmp_path_factory.mktemp("inline") / "run"
@@ -39,7 +39,7 @@ def inline(corpus, tmp_path_factory, hadoop) -> Path:
 
 @pytest.fixture(scope="module")
 def on_hdfs(corpus, inline) -> str:
-    """A run that was trained on the cluster, all of it on HDFS, with three reducers."""
+    """A run that was trained on the cluster with three reducers, all of it on HDFS."""
     from perceptron_jobs.cli.main import main
 
     train, dev = (put(corpus / name, f"hdfs:///corpus/{name}") for name in ("train.txt", "dev.txt"))

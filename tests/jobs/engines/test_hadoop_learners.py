@@ -1,4 +1,4 @@
-"""What else there is to learn with, and to learn, on a real HDFS and YARN: the bytes of an inline training."""
+"""The other learners and tasks on a real HDFS and YARN give the bytes of an inline training."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def get(path: str) -> bytes:
 
 @pytest.fixture
 def same(corpus, must, tmp_path):
-    """Train here, and there with two reducers; all is on HDFS there."""
+    """Train inline, and on the cluster with two reducers and all files on HDFS."""
 
     def compare(name: str, *options: object, task=None, train=None, there=(), files=()) -> str:
         run, task, train = f"hdfs:///learners/{name}", task or corpus / "task.yaml", train or corpus / "train.txt"
@@ -38,13 +38,13 @@ def same(corpus, must, tmp_path):
 
 
 def test_scaled_mixing_counts_and_ships_its_counts(same):
-    """A job more, before the first epoch, and a file more in the distributed cache."""
+    """One more job before the first epoch, and one more file in the distributed cache."""
     same("scaled", "--shards", 4, "--mixing", "scaled", "--epochs", 2, files=["occurrences"])
 
 
 @pytest.mark.parametrize("learner", ["naive-bayes", "rocchio"])
 def test_learners_of_one_pass(same, learner):
-    """Sums of the same bits, whoever adds them; Rocchio's frequencies go through the distributed cache."""
+    """The sums are the same, whichever task adds them; Rocchio's frequencies go through the distributed cache."""
     files = ["epoch-0001/weights", *(["idf"] if learner == "rocchio" else [])]
     same(learner, "--learner", learner, there=("--shards", 3), files=files)
 

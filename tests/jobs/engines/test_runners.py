@@ -46,7 +46,7 @@ def test_minibatch_mira_on_both_by_any_number_of_threads(train, contents, tmp_pa
 
 
 def test_threads_may_change_on_the_way(train, contents, tmp_path):
-    """They decide nothing, so they are no setting of the run."""
+    """They do not affect the weights, so they are not a setting of the run."""
     for run, threads in (("changed", 3), ("same", 1)):
         train(tmp_path / run, *OPTIONS[:-1], 1, "--minibatch", 4)
         train(tmp_path / run, *OPTIONS, "--minibatch", 4, "--threads", threads)

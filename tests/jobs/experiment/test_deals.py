@@ -1,4 +1,4 @@
-"""Shards that are dealt otherwise than by `perceptron prepare`."""
+"""Shards that are not dealt as `perceptron prepare` deals them."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The grid is trained once and no more, stopped or not, and its cells are ordinary runs."""
+"""The grid is trained exactly once, interrupted or not, and its cells are ordinary runs."""
 
 import json
 import os

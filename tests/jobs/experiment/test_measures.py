@@ -65,7 +65,7 @@ def test_measures():
 
 
 def test_seeds_arrive_together():
-    """By their mean scores: one of them alone never reaches its own baseline's end less 0.3."""
+    """By their mean scores: one of the runs never comes within 0.3 of the end of its own baseline."""
 
     def curve(seed: int, group: str, *scores: float) -> Result:
         cell = Cell(group, group, Corpus("c", "t", (), (), None), "shuffled", {"seed": seed, "shards": 1, "epochs": 9})

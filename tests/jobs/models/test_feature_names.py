@@ -1,4 +1,4 @@
-"""`perceptron inspect`, `export` and `import`: weights by the names of their features, there and back."""
+"""`perceptron inspect`, `export` and `import`: weights by the names of their features, written and read back."""
 
 import re
 import shutil

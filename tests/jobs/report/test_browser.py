@@ -41,7 +41,7 @@ Array.from(document.querySelectorAll('figure > svg'), svg => {
 
 
 class Browser:
-    """A page in Chromium, and what it has complained of and asked for."""
+    """A page in Chromium, its error messages and its requests."""
 
     def __init__(self, program: str, scratch: Path) -> None:
         there, self.requests = os.pipe()
@@ -108,7 +108,7 @@ class Browser:
             self.events.append(self._message())
 
     def value(self, expression: str) -> Any:
-        """What the page's own script would find; None if that is undefined."""
+        """The value of a JavaScript expression in the page; None if it is undefined."""
         return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
 
     def complaints(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Charts: as many marks, bars and dots as there are values, where the values say, within the frame."""
+"""Charts: one mark, bar or dot per value, at the place of the value, inside the frame."""
 
 import xml.etree.ElementTree as ElementTree
 

@@ -1,4 +1,4 @@
-"""The page: what it tells, that nothing in the data becomes part of it, and that a training leaves it behind."""
+"""The page: what it shows, that nothing in the data becomes markup, and that every training writes it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""WebHDFS is closed: a real HDFS is reached by the `hadoop` command, with the same bytes, identities and leases."""
+"""WebHDFS is closed: the `hadoop` command reaches a real HDFS, with the same bytes, identities and leases."""
 
 import json
 import os
@@ -28,7 +28,7 @@ OPTIONS = ("--shards", "2", "--mixing", "uniform", "--stop-threshold", "0")
 
 @pytest.fixture(scope="module")
 def closed() -> Iterator[str]:
-    """An address at which nobody listens."""
+    """An address at which no server listens."""
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{reserved.getsockname()[1]}"
@@ -36,7 +36,7 @@ def closed() -> Iterator[str]:
 
 @pytest.fixture
 def webhdfs(hadoop) -> WebHdfsStorage:
-    """The cluster's HDFS by WebHDFS, whatever is closed later: it costs milliseconds to arrange and to check things."""
+    """The cluster's HDFS by WebHDFS, which stays open here: preparing and checking things takes milliseconds."""
     storage = WebHdfsStorage("")
     assert isinstance(storage.client, WebHdfs)
     return storage
@@ -44,7 +44,7 @@ def webhdfs(hadoop) -> WebHdfsStorage:
 
 @pytest.fixture
 def command(webhdfs, closed, monkeypatch) -> WebHdfsStorage:
-    """The same HDFS, to a process to which WebHDFS is closed from now on."""
+    """The same HDFS, for a process that can no longer reach WebHDFS."""
     monkeypatch.setenv("PERCEPTRON_WEBHDFS", closed)
     monkeypatch.setattr("perceptron_jobs.storage._known", {})
     storage = storage_of("hdfs:///")
@@ -185,7 +185,7 @@ def test_a_run_begun_by_webhdfs_goes_on_by_the_command(webhdfs, train, expected,
 
 @pytest.mark.hadoop
 def test_closed_to_the_driver_and_to_the_tasks(hadoop, command, webhdfs, train, closed, expected, tmp_path):
-    """The nodes have no PATH; where Hadoop is they know by a variable, as YARN gives it to them."""
+    """The nodes have no PATH; a variable that YARN sets tells them where Hadoop is."""
     environment = {"PERCEPTRON_WEBHDFS": closed, "HADOOP_COMMON_HOME": hadoop.variables["HADOOP_HOME"]}
     (tmp_path / "mrjob.conf").write_text(json.dumps({"runners": {"hadoop": {"cmdenv": environment}}}))
     arguments = [*train, "--run-dir", "hdfs:///command/run", "--epochs", "2", "-r", "hadoop", "-c"]
@@ -227,7 +227,7 @@ def test_a_web_server_without_webhdfs(hadoop, web_server, monkeypatch):
 
 @pytest.mark.hadoop
 def test_kerberos_without_its_client_for_webhdfs(hadoop, monkeypatch, tmp_path, caplog):
-    """Here a command that does know how to reach the cluster, as one with a ticket would."""
+    """The command here reaches the cluster, as one with a Kerberos ticket would."""
     wrapped, bin_folder = find_hadoop(), tmp_path / "bin"
     bin_folder.mkdir()
     (bin_folder / "hadoop").write_text(

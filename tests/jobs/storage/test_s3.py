@@ -1,4 +1,4 @@
-"""S3, as moto plays it: files, and folders that are there only with their manifest."""
+"""S3, simulated by moto: files, and folders that exist only with their manifest."""
 
 import functools
 import importlib
@@ -26,7 +26,7 @@ FILES = {"weights": b"\x00" * 1000, "stats.json": b'{"\xe6\x97\xb6": 1}', "empty
 
 @pytest.fixture
 def s3(aws: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """boto3's own client, by whose hand the tests look and meddle; the bucket `shelf` is empty."""
+    """boto3's own client, with which the tests look at objects and change them; the bucket `shelf` is empty."""
     for name, value in {
         "AWS_ENDPOINT_URL_S3": aws,
         "AWS_ACCESS_KEY_ID": "tester",
@@ -190,11 +190,11 @@ def test_a_file_altered_within_its_size_is_refused(storage: S3Storage, s3: Any) 
 
 
 class Killed(BaseException):
-    """What ends a process; no code of ours may mend it."""
+    """What ends a process; no code of ours may hide it."""
 
 
 def dying_after(requests: int, verb: Callable[..., Any]) -> Callable[..., Any]:
-    """The verb, which works so many times; the next call is the process's last."""
+    """The verb, which works for this number of requests; the next call ends the process."""
     left = iter(range(requests))
 
     def run(*arguments: Any, **named: Any) -> Any:

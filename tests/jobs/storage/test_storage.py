@@ -188,7 +188,7 @@ def test_who_has_lost_a_lease_stops_and_leaves_it_to_the_other(hadoop, tmp_path,
 
 
 def test_nobody_answers(monkeypatch, tmp_path):
-    with socket.socket() as reserved:  # a port at which nobody listens
+    with socket.socket() as reserved:  # a port at which no server listens
         reserved.bind(("127.0.0.1", 0))
         monkeypatch.setenv("PERCEPTRON_WEBHDFS", f"http://127.0.0.1:{reserved.getsockname()[1]}")
         monkeypatch.setattr("perceptron_jobs.storage.patience.PAUSES", (0.0,))

@@ -1,4 +1,4 @@
-"""Where an epoch's seconds go."""
+"""How the seconds of an epoch are divided into phases."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A run that ends at any instant, goes on elsewhere, or is asked for something else: its weights stay what they are."""
+"""A run that is killed at any moment, continued elsewhere, or given other options keeps its weights."""
 
 import json
 import os
@@ -34,7 +34,7 @@ class Observer:
             return
         paths = [os.fspath(path) for path in arguments[:2] if isinstance(path, (str, os.PathLike))]
         if any(path.startswith(cls.folder) for path in paths):
-            folder, cls.folder = cls.folder, None  # looking is not to be looked at
+            folder, cls.folder = cls.folder, None  # what `look` does is not observed
             cls.look()
             cls.folder = folder
 
@@ -66,7 +66,7 @@ def undisturbed(train, contents, tmp_path_factory) -> dict[str, bytes]:
 
 
 def test_killed_before_any_change_to_a_file_it_ends_with_the_same_bytes(train, contents, observe, tmp_path):
-    """Before every change the run directory is copied: that is what a kill at this instant would leave behind."""
+    """The run directory is copied before every change: this is what a kill at that moment would leave behind."""
     train(tmp_path / "undisturbed", *IN_ROUNDS)
     undisturbed = deciding(contents(tmp_path / "undisturbed"))
     states: list[Path] = []

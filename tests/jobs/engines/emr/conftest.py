@@ -1,4 +1,4 @@
-"""EMR, played by this machine: moto keeps buckets, clusters and steps; a thread runs each step's own commands."""
+"""A simulated EMR: moto keeps buckets, clusters and steps; a thread runs each step's own commands."""
 
 import gzip
 import io
@@ -56,7 +56,7 @@ class Step(NamedTuple):
         return dict(value.split("=", 1) for value in self.arguments[name])
 
     def files(self) -> dict[str, str]:
-        """What the step wants in its tasks' directories: name → where it is on S3."""
+        """The files that the step needs in its tasks' directories: name → where it is on S3."""
         entries = [entry.partition("#") for listed in self.arguments["-files"] for entry in listed.split(",")]
         return {name: uri for uri, _, name in entries}
 
@@ -70,7 +70,7 @@ class Step(NamedTuple):
                     archive.extractall(folder / name)
 
     def splits(self, s3: Any) -> Iterator[bytes]:
-        """What each map task reads: a file, or where the step asks for it, a line."""
+        """What each map task reads: a file, or one line if the step asks for that."""
         by_line = self.arguments["-inputformat"] == ["org.apache.hadoop.mapred.lib.NLineInputFormat"]
         for uri in self.arguments["-input"]:
             data = read(s3, uri)
@@ -127,7 +127,7 @@ class Emr(threading.Thread):
             ended = "COMPLETED"
         except TaskFailed as failure:
             waiting.last_state_change_reason = str(failure)
-        except BaseException:  # a defect of the play itself must not leave the driver waiting
+        except BaseException:  # a defect of the simulation itself must not leave the driver waiting
             self.trouble = waiting.last_state_change_reason = traceback.format_exc()
         if cluster.state != "TERMINATED":
             cluster.state = "WAITING"  # first, since the driver may end the cluster once it sees the step's end
@@ -151,7 +151,7 @@ class Emr(threading.Thread):
         self.s3.put_object(Bucket=bucket, Key=f"{key.rstrip('/')}/_SUCCESS", Body=b"")
 
     def tasks(self, step: Step, kind: str, inputs: Iterable[bytes]) -> list[bytes]:
-        """What the tasks put out, in the order of their input; a core works on one at a time."""
+        """The tasks' output, in the order of their input; one task at a time per core."""
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(lambda data: self.task(step, kind, data), inputs))
 
@@ -260,7 +260,7 @@ def on_emr(perceptron: Any, world: World) -> Callable[..., Any]:
 
 @pytest.fixture
 def training(corpus: Path) -> tuple[object, ...]:
-    """The arguments of `train`; of an option given twice, the last counts."""
+    """The arguments of `train`; if an option is given twice, the last one counts."""
     data = ("--train", "s3://shelf/corpus/train.txt", "--run-dir", "s3://shelf/run")
     return (corpus / "task.yaml", *data, *TRAINING)
 

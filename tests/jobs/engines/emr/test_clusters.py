@@ -1,4 +1,4 @@
-"""-r emr: which cluster the jobs run on, how it is made, and that none is left running that is ours alone."""
+"""-r emr: which cluster the jobs run on, how it is made, and that no cluster of ours is left running."""
 
 import json
 import os

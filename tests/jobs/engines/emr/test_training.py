@@ -1,4 +1,4 @@
-"""-r emr, the whole loop: what is submitted, what comes out, and what is left when something fails."""
+"""-r emr, whole trainings: what is submitted, the model, and what is left when something fails."""
 
 import json
 import os
@@ -76,7 +76,7 @@ def read_all(terminal: int, into: bytearray) -> None:
     while True:
         try:
             into += os.read(terminal, 1 << 16)
-        except OSError:  # nobody has its other end open any more
+        except OSError:  # its other end is closed
             return
 
 
@@ -117,7 +117,7 @@ def test_a_killed_driver_leaves_its_last_epoch_to_go_on_from(
 
     world.emr.watch = lambda step: None
     assert epochs() == ["epoch-0001"]
-    assert world.states() != ["TERMINATED"]  # nobody is left to end it: EMR will, when it is idle
+    assert world.states() != ["TERMINATED"]  # no process is left to end it: EMR will, when it is idle
     refused = train_on_emr()
     assert (refused.code, len(world.emr.created)) == (2, 0)
     assert "s3://shelf/run is in use by another process" in refused.err
