@@ -2,7 +2,7 @@
 
 import pytest
 
-from perceptron_core.evaluation.metrics import ClassCounts, metric_named
+from perceptron_core.evaluation.metrics import METRICS, ClassCounts
 
 # gold a a a a b b b c c d, guess a a b c b b a c b e: d is never guessed, e is never gold
 GOLD, GUESS = "aaaabbbccd", "aabcbbacbe"
@@ -40,7 +40,7 @@ def test_scores_by_hand() -> None:
 
 
 def test_parts_add_up_and_records_come_back() -> None:
-    total = metric_named("classes")()
+    total = METRICS["classes"]()
     for begin, end in ((0, 3), (3, 3), (3, 10)):
         part = counted(GOLD[begin:end], GUESS[begin:end])
         total.add(ClassCounts.from_record(part.to_record()))

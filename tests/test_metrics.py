@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from perceptron_core.corpus.label_encodings import convert
 from perceptron_core.errors import UserError
-from perceptron_core.evaluation.metrics import METRICS, AccuracyCounts, SpanCounts, metric_named
+from perceptron_core.evaluation.metrics import METRICS, AccuracyCounts, SpanCounts
 
 CONLLEVAL_CASES = ["corner-hyphen", "corner-nogold", "corner-none", "corner-nopred", "iob1", "iob2", "wild"]
 
@@ -126,13 +126,6 @@ def test_the_headline_is_in_the_score(name):
     counts = count(METRICS[name], columns("B-NP/B-NP I-NP/I-NP O/B-NP|O/O"))
     assert 0 < counts.headline() < 1
     assert counts.headline() == counts.score()[counts.headline_name.lower()]
-
-
-def test_metrics_by_name():
-    assert metric_named("spans") is SpanCounts
-    assert metric_named("accuracy") is AccuracyCounts
-    with pytest.raises(UserError, match="'bleu'.*accuracy, spans"):
-        metric_named("bleu")
 
 
 # Accuracy

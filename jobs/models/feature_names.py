@@ -1,7 +1,7 @@
-"""The names of a model's features, found again in the prepared corpus: a model holds keys, which are hashes.
+"""The names of a model's features, found in the prepared corpus: a model only holds keys, which are hashes.
 
-A name costs a string, so names are made only when somebody asks (inspect, export), and only for the keys that the
-model has.
+Names take time and memory, so they are made only when they are needed (inspect, export, report), and only for the keys
+of the model.
 """
 
 import gzip
@@ -27,7 +27,7 @@ from perceptron_jobs.training.run_dir import RunDir
 
 
 def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
-    """The prepared corpus a model was trained on: as given, or as its run directory knows."""
+    """The prepared corpus that a model was trained on: as given, or as its run directory says."""
     if given:
         return read_prepared(given)
     is_run = storage_of(model_path).is_folder(model_path)
@@ -42,7 +42,7 @@ def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
 
 
 def find_names(model: Model, task: Task, prepared: Prepared) -> dict[int, str]:
-    """Feature names by key, for as many of the model's keys as the corpus has."""
+    """Feature names by key, for those of the model's keys that occur in the corpus."""
     names = structural_names(model)
     wanted = set(model.rows.keys.tolist()) - set(names)
     finder = _Finder(model, task, names, wanted)
@@ -54,7 +54,7 @@ def find_names(model: Model, task: Task, prepared: Prepared) -> dict[int, str]:
 
 
 def structural_names(model: Model) -> dict[int, str]:
-    """The names of the transitions, which no corpus is needed for."""
+    """The names of the transitions, which need no corpus."""
     keys = transition_keys(model.labels)
     size = len(model.labels)
     names = {}
@@ -68,11 +68,11 @@ def structural_names(model: Model) -> dict[int, str]:
 class _Finder:
     def __init__(self, model: Model, task: Task, names: dict[int, str], wanted: set[int]) -> None:
         if task.fingerprint != Task(model.task).fingerprint:
-            raise UserError("the prepared corpus is of another task than the model")
+            raise UserError("the prepared corpus was made for another task than the model's")
         self.model, self.task, self.names, self.wanted = model, task, names, wanted
         self.encoder = task.encoder()  # for its attribute functions
         for template in task.features.unigram_templates:
-            if not template.parts:  # a constant: a text has it also when it has no word
+            if not template.parts:  # a constant, which even a text without words has
                 self._name(template_key(template, ()), feature_name(template, ()))
 
     def search(self, path: str) -> None:
@@ -95,7 +95,7 @@ class _Finder:
         reader.finish()
 
     def _occur(self, wanted: np.ndarray, encoded: Encoded, tables: list[Any]) -> bool:
-        """Whether any of the keys is in the block; to ask this is much quicker than to look for it in vain."""
+        """Whether any of the keys is in the block. This is much quicker than to search in vain for where it is."""
         features = self.task.features
         unigrams, others = features.unigrams, [*features.bigram_templates, *features.history_templates]
         if not len(wanted) or others or not len(unigrams.seeds):
@@ -113,7 +113,7 @@ class _Finder:
         ids, all_tables = [*encoded.ids, encoded.labels], [*tables[:-1], label_table]  # the last is an extractor's
         starts, keys = compose_keys(program, encoded.words(), ids, all_tables)
         tokens = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        if not template.bigram:  # whose keys become the model's only together with a label
+        if not template.bigram:  # a bigram's key and a label make a key of the model
             asked = wanted[np.searchsorted(wanted[:-1], keys)] == keys
             keys, tokens = keys[asked], tokens[asked]
         keys, first = np.unique(keys, return_index=True)

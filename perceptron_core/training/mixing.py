@@ -25,7 +25,7 @@ numbers ≥ 0 cannot improve for ever; and from then on the theorem holds, from 
 from zero: Σ Σ μ k ≤ R²/γ² + 2‖w₀‖/γ.
 
 *scaled* makes up for the division beforehand, in the shards, and keeps the theorem. c_f is counted once, over all of
-the run's shards (occurrences.py; transitions, starts and stops are in all of them), so the perceptron with these steps
+the run's shards (shard_counts.py; transitions, starts and stops are in all of them), so the perceptron with these steps
 is *uniform* on rescaled features, φ'_f = s_f φ_f with s_f = √(S/c_f): where the weight of φ_f would move by 1, that of
 φ'_f, w'_f, moves by s_f; and since w'_f φ'_f = (s_f w'_f) φ_f, what is kept here is w_f = s_f w'_f, which moves by
 s_f² = S/c_f. So Theorem 3 holds with the rescaled γ' and R'. A unit vector u becomes u'_f = u_f / s_f, which is no
