@@ -1,1 +1,1 @@
-"""The command `perceptron`: arguments in, sentences out; all the work is done elsewhere."""
+"""The command `perceptron`: it reads arguments and prints results; the work is done in the other folders."""

@@ -5,6 +5,7 @@ import sys
 
 from perceptron_core.errors import UserError
 from perceptron_core.evaluation.metrics import SpanCounts
+from perceptron_jobs.cli.models import named_model
 from perceptron_jobs.cli.surroundings import Arguments, local_files, opened_cluster, opened_output
 from perceptron_jobs.models.apply import evaluate, evaluate_predicted, predict
 
@@ -12,8 +13,7 @@ from perceptron_jobs.models.apply import evaluate, evaluate_predicted, predict
 def run_predict(arguments: Arguments) -> None:
     with local_files(arguments.files) as files, opened_output(arguments.output) as output:
         with opened_cluster(arguments, "predict") as cluster:
-            options = (arguments.weights, arguments.python, arguments.format)
-            texts = predict(arguments.model, files, *options, cluster)
+            texts = predict(named_model(arguments), files, cluster, arguments.format)
         for text in texts:
             output.write(text.encode("utf-8", "surrogatepass"))
 
@@ -22,13 +22,13 @@ def run_evaluate(arguments: Arguments) -> None:
     if arguments.predicted:
         if arguments.model:
             raise UserError(
-                "--predicted scores files that are tagged already; leave out MODEL and GOLD, or --predicted"
+                "--predicted scores files that are tagged already; leave out either MODEL and GOLD or --predicted"
             )
         with opened_cluster(arguments, "evaluate") as cluster:
             counts = evaluate_predicted(arguments.predicted, arguments.metric, cluster)
     elif arguments.model and arguments.gold:
         with opened_cluster(arguments, "evaluate") as cluster:
-            counts = evaluate(arguments.model, arguments.gold, arguments.weights, arguments.python, cluster)
+            counts = evaluate(named_model(arguments), arguments.gold, cluster)
     else:
         raise UserError("give MODEL and GOLD files, or --predicted FILE...")
     if arguments.json:

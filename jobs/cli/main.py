@@ -1,6 +1,7 @@
-"""The entry point: parses, reads the task, runs the command, turns errors into exit codes.
+"""The entry point: parses the arguments, reads the task, runs the command, turns errors into exit codes.
 
-Exit codes: 0 done, 2 the user's mistake (a sentence on standard error), 1 ours (with its traceback), 130 interrupted.
+Exit codes: 0 done, 2 a user's mistake (one sentence on standard error), 1 a defect (with a traceback) or a failed job,
+130 interrupted.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from perceptron_jobs.options.spelling import as_arguments
 
 
 def _use_task_options(parsers: Parsers, arguments: argparse.Namespace, options: dict[str, Any], path: str) -> None:
-    """Make the task file's options the defaults of the sub-command, so that the command line wins."""
+    """Make the task file's options the defaults of the command, so that the command line overrides them."""
     options = {name.replace("-", "_"): value for name, value in options.items()}
     known = {name for command in COMMANDS for name in options_of(command)}
     for name in options:
@@ -64,7 +65,7 @@ def main(given: Optional[Sequence[str]] = None) -> int:
     except KeyboardInterrupt:
         print("perceptron: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return 0

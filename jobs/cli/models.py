@@ -1,38 +1,38 @@
 """`perceptron inspect`, `export` and `import`: the weights of a model, to look at or as text."""
 
 from perceptron_core.errors import InputError, UserError
-from perceptron_core.evaluation.predictor import choose_weights
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model, write_model
 from perceptron_core.weights.text import format_weights, parse_weights
 from perceptron_jobs.cli.surroundings import Arguments, opened_output
-from perceptron_jobs.models.apply import python_file
+from perceptron_jobs.models.apply import NamedModel
 from perceptron_jobs.models.feature_names import find_names, prepared_of
-from perceptron_jobs.training.run_dir import open_model
 
 
-def _named_model(arguments: Arguments) -> tuple[Model, str, dict[int, str]]:
+def named_model(arguments: Arguments) -> NamedModel:
+    return NamedModel(arguments.model, arguments.weights, arguments.python)
+
+
+def _with_names(arguments: Arguments) -> tuple[Model, str, dict[int, str]]:
     """The model, which of its columns is asked for, and the names of its features."""
-    model = open_model(arguments.model)
-    which = arguments.weights or ("averaged" if "averaged" in model.rows.values else "last")
-    choose_weights(model, which)
+    named = named_model(arguments)
+    model, which = named.open()
     names = model.names
     if names is None:
-        task = Task(model.task, python_file(arguments.model, model, arguments.python))
-        names = find_names(model, task, prepared_of(arguments.model, arguments.prepared))
+        names = find_names(model, named.task(model), prepared_of(arguments.model, arguments.prepared))
     nameless = sum(key not in names for key in model.rows.keys.tolist())
     if nameless:
         raise InputError(
-            f"{nameless} of its features are not in the prepared corpus, so they have no name; "
-            "give the corpus it was trained on by --prepared DIR",
+            f"{nameless} of its features are not in the prepared corpus, so their names are not known; "
+            "give the corpus that the model was trained on: --prepared DIR",
             arguments.model,
         )
     return model, {"averaged": "averaged", "last": "weight"}[which], names
 
 
 def run_inspect(arguments: Arguments) -> None:
-    model, column, names = _named_model(arguments)
+    model, column, names = _with_names(arguments)
     if arguments.label and arguments.label not in model.labels:
         raise UserError(f"the model has no label {arguments.label}; it has {', '.join(model.labels)}")
     values = model.rows.values[column]
@@ -53,7 +53,7 @@ def run_inspect(arguments: Arguments) -> None:
 
 
 def run_export(arguments: Arguments) -> None:
-    model, column, names = _named_model(arguments)
+    model, column, names = _with_names(arguments)
     with opened_output(arguments.output) as output:
         for line in format_weights(model.rows, column, model.labels, names):
             output.write(line.encode("utf-8", "surrogatepass"))

@@ -10,9 +10,9 @@ def run_report(arguments: Arguments) -> None:
     runs = [RunDir(path) for path in arguments.runs]
     for run in runs:
         if run.config() is None:
-            raise InputError("is no run directory (it has no config.json)", run.path)
+            raise InputError("is not a run directory (it has no config.json)", run.path)
     if arguments.svg and len(runs) > 1:
-        raise UserError("--svg draws the curve of one run; --output shows several side by side")
+        raise UserError("--svg draws the curve of one run; use --output to show several")
     names = distinct_names(arguments.runs)
     if arguments.output:
         page = report_html([read_run(run)._replace(name=name) for run, name in zip(runs, names)])

@@ -20,7 +20,7 @@ Arguments = argparse.Namespace
 
 
 class _ToStandardError(logging.Handler):
-    """What the jobs' runner has to say, such as where a job can be watched."""
+    """Shows what the runner logs, such as the address where a job can be watched."""
 
     def emit(self, record: logging.LogRecord) -> None:
         print(f"\r{CLEAR}" if sys.stderr.isatty() else "", self.format(record), sep="", file=sys.stderr)
@@ -28,7 +28,7 @@ class _ToStandardError(logging.Handler):
 
 @contextlib.contextmanager
 def opened_cluster(arguments: Arguments, what: str = "") -> Iterator[Cluster]:
-    """Where the command's jobs run; what was started for them ends with the block. A bar shows how far `what` is."""
+    """Where the command's jobs run; what is started for them ends with the block. A bar shows how `what` goes on."""
     log = logging.getLogger("perceptron")
     log.setLevel(logging.WARNING if getattr(arguments, "quiet", False) else logging.INFO)
     log.handlers, log.propagate = [_ToStandardError()], False
@@ -52,7 +52,7 @@ def require(arguments: Arguments, *names: str) -> None:
 
 @contextlib.contextmanager
 def local_files(names: list[str]) -> Iterator[list[str]]:
-    """The files, with standard input put into one of its own where "-" stands."""
+    """The files; standard input ("-") is copied to a file first."""
     if "-" not in names:
         yield names
         return
@@ -68,13 +68,13 @@ def local_files(names: list[str]) -> Iterator[list[str]]:
 
 @contextlib.contextmanager
 def opened_output(name: str) -> Iterator[IO[bytes]]:
-    """Standard output for "-", else a file that appears when all of it is written."""
+    """Standard output for "-", or a file that appears when all of it is written."""
     if name == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     is_device = os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)
-    if is_device:  # /dev/null must stay what it is
+    if is_device:  # such as /dev/null, which must not be replaced
         with open(name, "wb") as file:
             yield file
     elif is_remote(name):

@@ -64,7 +64,7 @@ class Terminal(Listener):
         self.best = max(self.best or 0.0, _score(entry) or 0.0) if entry.dev else self.best
 
     def clear(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self.show_bar:
             self.bar.write(f"\r{CLEAR}")
             self.bar.flush()

@@ -35,7 +35,7 @@ class TrainingTerminal(Terminal):
 
 def _mention_kernel(terminal: Terminal) -> None:
     if not COMPILED:
-        terminal.note("the compiled kernel is not installed (or switched off): the slower reference runs instead")
+        terminal.note("the compiled kernel is not installed (or switched off); the slower reference runs instead")
 
 
 def run_prepare(arguments: Arguments, task: Task) -> None:
@@ -65,7 +65,7 @@ def run_train(arguments: Arguments, task: Task) -> None:
     if arguments.patience and not arguments.dev:
         raise UserError("--patience watches the dev score; give --dev FILE... as well")
     if arguments.threads > 1 and arguments.minibatch == 1:
-        raise UserError("--threads decode the sentences of a minibatch; give --minibatch M as well, 2 or more")
+        raise UserError("--threads decode the sentences of a minibatch; give --minibatch M as well, at least 2")
     default_cap = None if arguments.learner == "mira" else 1.0
     terminal = TrainingTerminal(arguments.quiet)
     _mention_kernel(terminal)
@@ -108,7 +108,7 @@ def run_experiment(arguments: Arguments) -> None:
 
     data = arguments.data or os.environ.get("PERCEPTRON_DATA")
     if not data:
-        raise UserError("say where the corpora are, by --data DIR or by PERCEPTRON_DATA")
+        raise UserError("say where the corpora are: --data DIR, or PERCEPTRON_DATA")
     experiment = read_experiment(find_experiment(arguments.experiment), data, arguments.full)
     given = {name: getattr(arguments, name) for name in ("runner", "conf", "cluster_id", "reducers")}
     runner = as_arguments(given) + [f"-D{setting}" for setting in arguments.property]

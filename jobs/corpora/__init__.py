@@ -1,1 +1,1 @@
-"""Prepared corpora."""
+"""Prepared corpora: how a corpus is split into pieces and encoded into shards, and what is kept of it."""

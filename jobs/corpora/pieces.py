@@ -1,4 +1,4 @@
-"""Which pieces of which files the mappers read: a big plain file is read by many tasks, any other by one."""
+"""Which pieces of which files the mappers read: several read a big plain file, one reads any other file."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def _is_packed(path: str) -> bool:
 
 
 def numbered(task: Task, pieces: Sequence[Piece], cluster: Cluster) -> list[Piece]:
-    """The pieces with the ordinal of their first sentence, counted by a job where a file has several of them."""
+    """The pieces with the ordinal of their first sentence; a job counts the sentences if a file has several pieces."""
     if not any(piece.is_part() for piece in pieces):
         return list(pieces)
     with tempfile.TemporaryDirectory() as scratch, listed([p for p in pieces if p.is_part()]) as manifest:

@@ -1,8 +1,8 @@
 """Jobs on Amazon EMR: mrjob's own runner, with one cluster for all the jobs of a command.
 
-The cluster starts with the first job and ends with the command, however that ends. Should the command be killed, the
-cluster ends by itself after `max_mins_idle` minutes without work. It is left running if it was there before
-(`--cluster-id`), or if it was asked to stay for the next command (`pool_clusters`); idleness ends that one, too. The
+The cluster starts with the first job and ends with the command, whether that succeeds or fails. If the command is
+killed, the cluster ends by itself after `max_mins_idle` minutes without work. A cluster is left running if it was there
+before (`--cluster-id`), or if it is to stay for the next command (`pool_clusters`); it ends when it is idle, too. The
 nodes get the product by `bootstrap`.
 """
 
@@ -35,7 +35,7 @@ log = logging.getLogger("perceptron.emr")
 
 
 def configured(conf: Optional[str]) -> dict[str, Any]:
-    """What the mrjob configuration says about EMR; a file counts more than those that it includes."""
+    """What the mrjob configuration says about EMR; a file overrides those that it includes."""
     options: dict[str, Any] = {}
     for _, values in load_opts_from_mrjob_conf("emr", conf):
         options.update(values)
@@ -43,7 +43,7 @@ def configured(conf: Optional[str]) -> dict[str, Any]:
 
 
 def connect_storage(conf: Optional[str]) -> None:
-    """Let s3:// paths be reached as the jobs' own files are."""
+    """Reach s3:// paths with the same endpoint and credentials as the jobs' own files."""
     options = configured(conf)
     names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
     connect_by(
@@ -54,7 +54,7 @@ def connect_storage(conf: Optional[str]) -> None:
 
 
 def uploads(conf: Optional[str]) -> str:
-    """The folder where files of this machine are put for the nodes to read."""
+    """The folder to which files of this machine are copied, so that the nodes can read them."""
     folder = configured(conf).get("cloud_tmp_dir")
     if not folder:
         raise UserError(
@@ -69,24 +69,24 @@ def _said_plainly() -> Iterator[None]:
     with plainly("EMR refused"):
         try:
             yield
-        except OSError as error:  # mrjob's word for input that is not there
+        except OSError as error:  # what mrjob raises for input that is not there
             raise UserError(f"the job cannot start: {error}") from error
 
 
 class EmrRunner(EMRJobRunner):
-    """mrjob's EMR runner, with today's defaults, EMR's own idle termination, and failures told in a sentence."""
+    """mrjob's EMR runner, with today's defaults, EMR's own idle termination, and failures explained in a sentence."""
 
     def __init__(self, **options: Any) -> None:
         with _said_plainly():
             super().__init__(**options)
         self._cluster_id: Optional[str]
-        self._told = ""  # of the cluster's start
+        self._logged_state = ""  # of the cluster, while it starts
 
     @classmethod
     def _default_opts(cls) -> dict[str, Any]:
         ours = {
             "applications": ["Hadoop"],
-            "bootstrap_mrjob": False,  # it comes with the product's wheel
+            "bootstrap_mrjob": False,  # it is installed with the product's wheel
             "check_cluster_every": 10,
             "cloud_fs_sync_secs": 0,  # S3 has been consistent since 2020
             "image_version": RELEASE,
@@ -95,28 +95,28 @@ class EmrRunner(EMRJobRunner):
         return combine_dicts(super()._default_opts(), ours)
 
     def _parse_bootstrap(self) -> list[Any]:
-        """None for a cluster that is there already: mrjob would send the wheel again with every epoch."""
+        """Nothing for a cluster that is there already: mrjob would send the wheel again with every epoch."""
         return [] if self._opts["cluster_id"] else super()._parse_bootstrap()
 
     def _cmdenv(self) -> dict[str, str]:
-        """Tasks read the corpus from where we do."""
+        """Tasks read the corpus from the same endpoint as this process."""
         endpoint = _endpoint_url(self._opts["s3_endpoint"])
         return {**({"AWS_ENDPOINT_URL_S3": endpoint} if endpoint else {}), **super()._cmdenv()}
 
     def _create_cluster(self, persistent: bool = False) -> str:
-        """In a thread, which an interrupt waits for but does not reach: no cluster starts whose id is not known."""
+        """In a thread, so that no interrupt comes between the start of a cluster and the moment its id is known."""
         if not any(self._opts[name] for name in ("bootstrap", "bootstrap_actions", "image_id", "docker_image")):
             raise UserError(NO_PRODUCT)
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(super()._create_cluster, persistent).result()
 
     def _add_tags(self, tags: dict[str, str], cluster_id: str) -> None:
-        """The first that mrjob does with a new cluster; if this fails, it has to be ended like any other."""
+        """mrjob does this first with a new cluster; if it fails, the cluster has to be ended like any other."""
         self._cluster_id = cluster_id
         super()._add_tags(tags, cluster_id)
 
     def _cluster_kwargs(self, persistent: bool = False) -> dict[str, Any]:
-        """EMR's own idle termination, in place of mrjob's script, which cannot see the steps that wait."""
+        """EMR's own idle termination, instead of mrjob's script, which cannot see waiting steps."""
         wanted = super()._cluster_kwargs(persistent)
         actions = wanted["BootstrapActions"]
         wanted["BootstrapActions"] = [action for action in actions if action["Name"] != "idle timeout"]
@@ -125,13 +125,13 @@ class EmrRunner(EMRJobRunner):
         return {**wanted, "AutoTerminationPolicy": {"IdleTimeout": idle}}
 
     def get_hadoop_version(self) -> str:
-        """Of the jobs' property names; a cluster that is only starting may not say it yet."""
+        """Decides the names of the jobs' properties; a cluster that is still starting may not tell it yet."""
         return super().get_hadoop_version() or "3.0.0"
 
     # ------------------------------------------------------------ the cluster of a command
 
     def find_or_create(self) -> None:
-        """The cluster that is named, one of the pool that is free, or a new one."""
+        """The cluster that was named, a free one of the pool, or a new one."""
         with _said_plainly():
             if self._cluster_id is None and self._opts["pool_clusters"]:
                 self._cluster_id, _ = self._find_cluster()
@@ -141,11 +141,11 @@ class EmrRunner(EMRJobRunner):
         log.info("jobs run on the EMR cluster %s, which can be watched at %s", self._cluster_id, address)
 
     def leave(self) -> None:
-        """End the cluster, if it is ours alone; what it was started with is needed for as long as it lives."""
+        """End the cluster, if it was started for this command; the files it was started with go after it."""
         if self._opts["cluster_id"] or self._opts["pool_clusters"]:
             self.cleanup(mode=["LOCAL_TMP"])
             return
-        cluster, self._cluster_id = self._cluster_id, None  # mrjob's clean-up would end it without a word if it cannot
+        cluster, self._cluster_id = self._cluster_id, None  # mrjob's clean-up would be silent if it cannot end it
         if cluster:
             try:
                 self.make_emr_client().terminate_job_flows(JobFlowIds=[cluster])
@@ -157,14 +157,14 @@ class EmrRunner(EMRJobRunner):
     # ------------------------------------------------------------ one job
 
     def on_state(self, state: str) -> None:
-        """EMR says what the step is doing."""
+        """Called with the state of the step."""
 
     def run(self) -> None:
         with _said_plainly():
             super().run()
 
     def _wait_for_step_to_complete(self, step_id: str, step_num: Optional[int] = None) -> None:
-        """Look at the step until it has ended; where mrjob would also look for logs and dig ssh tunnels."""
+        """Look at the step until it has ended. mrjob would also look for logs and open ssh tunnels."""
         client = self.make_emr_client()
         try:
             while True:
@@ -184,14 +184,14 @@ class EmrRunner(EMRJobRunner):
             raise
 
     def _tell(self, step: str, cluster: str) -> None:
-        """The step's state to whoever shows progress; while the cluster starts, minutes long, to everybody."""
+        """Report the step's state as progress; while the cluster starts, which takes minutes, also log it."""
         self.on_state(step if step != "PENDING" else f"PENDING, cluster {cluster}")
-        if cluster in ("STARTING", "BOOTSTRAPPING") and cluster != self._told:
-            self._told = cluster
+        if cluster in ("STARTING", "BOOTSTRAPPING") and cluster != self._logged_state:
+            self._logged_state = cluster
             log.info("EMR cluster %s: %s", self._cluster_id, cluster)
 
     def _why(self, step_id: str, step: dict[str, Any], cluster: dict[str, Any]) -> str:
-        """All that EMR says about a step that did not complete."""
+        """Everything that EMR says about a step that did not complete."""
         details = step.get("FailureDetails", {})
         said = [details.get("Reason"), details.get("Message")]
         said += [status.get("StateChangeReason", {}).get("Message") for status in (step, cluster)]
@@ -199,8 +199,8 @@ class EmrRunner(EMRJobRunner):
         logs = details.get("LogFile") or f"{self._s3_log_dir()}steps/{step_id}/"
         return (
             f"step {step_id} on the EMR cluster {self._cluster_id} ({cluster['State']}) did not complete "
-            f"({step['State']}): {reasons}. Its logs come to {logs} within some minutes; what was published before it "
-            "is whole, and the same command goes on from there"
+            f"({step['State']}): {reasons}. Its logs appear in {logs} within minutes; what was published before it "
+            "is complete, and the same command continues from there"
         )
 
 

@@ -1,11 +1,11 @@
 """The packed environment: what a task needs beyond a bare Python of the same minor version, in one archive.
 
-It holds the packages as they are installed here (the compiled kernel included), without their tests and scripts, so
-that there is little to unpack. Its name has the hash of its content: it is put on HDFS once and found there by every
-later job, and a changed product never meets an old archive.
+It holds the packages as they are installed here (with the compiled kernel), without their tests and scripts, so that
+there is little to unpack. Its name contains the hash of its content: it is put on HDFS once, every later job finds it
+there, and a changed product never uses an old archive.
 
-A node whose Python is missing, or cannot load the packages, says so in one sentence: see `start` below and
-node_start.py.
+If a node has no suitable Python, or its Python cannot load the packages, the task says so in one sentence: see START
+below and node_start.py.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ def _locations(packages: tuple[str, ...]) -> Iterator[tuple[str, str]]:
                 yield f"{name}.libs", libraries
         else:
             yield os.path.basename(spec.origin), spec.origin
-    # mrjob imports distutils, which Python 3.12 and a bare Debian lack; setuptools has it under a name of its own.
+    # mrjob imports distutils, which Python 3.12 and a minimal Debian lack; setuptools has it under another name.
     setuptools = importlib.util.find_spec("setuptools")
     if setuptools is not None and setuptools.origin is not None:
         yield "distutils", os.path.join(os.path.dirname(setuptools.origin), "_distutils")
@@ -82,7 +82,7 @@ def _contents() -> Iterator[tuple[str, bytes]]:
 
 @cache
 def environment_name() -> str:
-    """The archive's name: what Python it is for, and a hash of what is in it (every file's name and checksum)."""
+    """The archive's name: the Python it is for, and a hash of the names and checksums of its files."""
     digest = hashlib.sha256()
     for name, data in _contents():
         digest.update(f"{name}\0{zlib.crc32(data)}\n".encode())
@@ -94,12 +94,12 @@ def pack_environment() -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=6) as archive:
         for name, data in _contents():
-            entry = tarfile.TarInfo(name)  # of nobody, at no time: equal contents, equal archives
+            entry = tarfile.TarInfo(name)  # without owner and time: equal contents give equal archives
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
 
 
 def start_command(python: str) -> str:
-    """How a node starts a task's Python, the archive being there as `env`."""
+    """How a node starts a task's Python; the archive is unpacked there as `env`."""
     return f"sh env/start {shlex.quote(python)}"

@@ -1,4 +1,4 @@
-"""A job that failed: not by the user's mistake, nor for a reason that a traceback of the driver explains."""
+"""A job that failed, neither by the user's mistake nor for a reason that a traceback of the driver explains."""
 
 
 class JobFailed(Exception):

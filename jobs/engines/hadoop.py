@@ -1,7 +1,7 @@
 """Jobs on a Hadoop cluster: mrjob's hadoop runner, with its file operations by WebHDFS and its job shown as it runs.
 
-mrjob starts a JVM for every file that it lists, copies, reads or removes; here only `hadoop jar` is left, so that an
-epoch costs what Hadoop's own job costs.
+mrjob starts a JVM for every file that it lists, copies, reads or removes. Here only `hadoop jar` starts one, so that an
+epoch costs no more than Hadoop's own job.
 """
 
 import getpass
@@ -39,18 +39,18 @@ TRACKING = re.compile(r"The url to track the job: (?P<url>\S+)")
 FAILED = re.compile(r"Task Id : (?P<attempt>\w+), Status : FAILED\s*(?P<why>.*)")
 UNFINISHED = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
 
-# On Linux the client ends with its driver, even if that is killed: it could otherwise submit a job after all.
+# On Linux the client ends with its driver, even if that is killed; otherwise it might still submit a job.
 WITH_ITS_PARENT = (
     "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGKILL); os.execvp(sys.argv[1], sys.argv[1:])"
 )
 
 
 class WebHdfsFilesystem(HadoopFilesystem):
-    """mrjob's verbs, by our storage; it still finds the `hadoop` command."""
+    """mrjob's file operations, by our storage; it still finds the `hadoop` command."""
 
     def __init__(self, hadoop_bin: Optional[list[str]]) -> None:
         super().__init__(hadoop_bin)
-        self._hadoop_version = "3.0.0"  # of the jobs' property names; asking would cost a JVM
+        self._hadoop_version = "3.0.0"  # decides the names of the jobs' properties; asking would start a JVM
 
     def can_handle_path(self, path: str) -> bool:
         return is_uri(path) and not path.startswith("file:")
@@ -88,15 +88,15 @@ class WebHdfsFilesystem(HadoopFilesystem):
 
 
 class HadoopRunner(HadoopJobRunner):
-    """mrjob's hadoop runner; `on_progress(map %, reduce %)` and `on_tracking(url)` hear of the job."""
+    """mrjob's hadoop runner; it calls `on_progress(map %, reduce %)` and `on_tracking(url)` while the job runs."""
 
     _fs: Optional[CompositeFilesystem]
 
     def on_progress(self, maps: int, reduces: int) -> None:
-        """Hadoop says how far it is."""
+        """Called with the job's progress in percent."""
 
     def on_tracking(self, url: str) -> None:
-        """Where the job can be watched."""
+        """Called with the address where the job can be watched."""
         log.info("the job can be watched at %s", url)
 
     @property
@@ -109,7 +109,7 @@ class HadoopRunner(HadoopJobRunner):
         return self._fs
 
     def _run_hadoop(self, hadoop_args: list[str], env: dict[str, str], record_callback: Any) -> tuple[int, dict]:
-        """`hadoop jar`, its messages read as they come; an interrupt ends it, and the YARN job with it."""
+        """Run `hadoop jar` and read its messages as they come; an interrupt ends it and the YARN job."""
         self._application: Optional[str] = None
         if sys.platform == "linux":
             hadoop_args = [sys.executable, "-IS", "-c", WITH_ITS_PARENT, *hadoop_args]
@@ -130,14 +130,14 @@ class HadoopRunner(HadoopJobRunner):
         if tracking:
             self.on_tracking(tracking["url"])
         failed = FAILED.match(message)
-        if failed:  # also what no task could write into its log: that YARN ended it, and why
+        if failed:  # also if YARN ended the task, which then could not write why into its log
             log.info("%s failed: %s", failed["attempt"], failed["why"])
         submitted = re.match(r"Submitted application (application_\d+_\d+)", message)
         if submitted:
             self._application = submitted[1]
 
     def kill_application(self, env: dict[str, str]) -> None:
-        """End the job on the cluster: it would otherwise go on without us."""
+        """End the job on the cluster; otherwise it would continue without us."""
         if self._application:
             job = self._application.replace("application", "job")
             with Popen([*self.get_hadoop_bin(), "job", "-kill", job], stdout=PIPE, stderr=STDOUT, env=env) as kill:
@@ -145,13 +145,13 @@ class HadoopRunner(HadoopJobRunner):
 
 
 def tag_of(folder: str) -> str:
-    """What marks the jobs that work for a run directory, so that they are found again when their driver is gone."""
+    """The tag of the jobs that work for a run directory, by which they are found after their driver was killed."""
     place = urlsplit(folder).path if is_remote(folder) else f"{socket.gethostname()}:{os.path.realpath(folder)}"
     return f"perceptron-{hashlib.sha256(place.rstrip('/').encode()).hexdigest()[:16]}"
 
 
 def end_jobs(tag: str, conf: Optional[str]) -> list[str]:
-    """End the applications with this tag that a driver has left behind, and remove their files; their names."""
+    """End the applications with this tag that a killed driver has left, and remove their files; returns their names."""
     listed = _yarn(conf, "-list", "-appTags", tag, "-appStates", UNFINISHED)
     applications = re.findall(r"^\s*(application_\d+_\d+)\s", listed, re.MULTILINE)
     for application in applications:
@@ -162,7 +162,7 @@ def end_jobs(tag: str, conf: Optional[str]) -> list[str]:
 
 
 def scratch_folder(tag: str) -> str:
-    """Where mrjob keeps the files of the jobs with this tag, so that those of a killed driver are found and removed."""
+    """Where mrjob keeps the files of the jobs with this tag, so that those of a killed driver can be removed."""
     return f"{home_folder()}/jobs/{tag}"
 
 
@@ -172,13 +172,13 @@ def home_folder() -> str:
 
 
 def _yarn(conf: Optional[str], *arguments: str) -> str:
-    """What `yarn application` says; the command is looked for beside the `hadoop` that runs the jobs."""
+    """The output of `yarn application`; the command is searched beside the `hadoop` that runs the jobs."""
     given = [opts["hadoop_bin"] for _, opts in load_opts_from_mrjob_conf("hadoop", conf) if opts.get("hadoop_bin")]
     hadoop = given[-1] if given else WebHdfsFilesystem(None).get_hadoop_bin()
     command = shlex.split(hadoop)[0] if isinstance(hadoop, str) else hadoop[0]
     yarn = shutil.which("yarn", path=os.path.dirname(shutil.which(command) or "")) or shutil.which("yarn")
     if yarn is None:
-        raise UserError("there is no `yarn` command to look for jobs that a killed driver left; put it on the PATH")
+        raise UserError("there is no `yarn` command to find jobs that a killed driver has left; put it on the PATH")
     done = subprocess.run([yarn, "application", *arguments], capture_output=True, text=True)
     if done.returncode:
         raise UserError(f"`yarn application {' '.join(arguments)}` failed: {done.stderr.strip()}")
@@ -186,7 +186,7 @@ def _yarn(conf: Optional[str], *arguments: str) -> str:
 
 
 def put_once(folder: str, name: str, make: Callable[[], bytes]) -> str:
-    """A file whose name says its content: written if it is not there, and found there ever after."""
+    """A file whose name contains the hash of its content: written only if it is not there."""
     storage: Storage = storage_of(folder)
     path = join(folder, name)
     if storage.size(path) is None:

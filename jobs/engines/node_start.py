@@ -1,7 +1,7 @@
 """The first thing that a task's Python runs on a node: the packed environment has this module as `sitecustomize`.
 
-A Python that cannot load what is packed says so in one sentence, before or after the traceback that it leads to. For
-that the module is written so that any Python from 3.6 on can run it, and needs nothing of what is packed.
+A Python that cannot load what is packed says so in one sentence, before or after the traceback. Therefore any Python
+from 3.6 on can run this module, and it needs nothing of what is packed.
 """
 
 import os
@@ -30,7 +30,7 @@ def check_version() -> None:
 
 
 def explain(kind: Any, error: BaseException, trace: Any) -> None:
-    """After the traceback of an error that ends the task: whether it was a compiled module of ours."""
+    """After the traceback of an error that ends the task: say so if a packed module could not be loaded."""
     sys.__excepthook__(kind, error, trace)
     cause: Optional[BaseException] = error
     while cause is not None:
@@ -41,7 +41,7 @@ def explain(kind: Any, error: BaseException, trace: Any) -> None:
 
 
 def run_the_other() -> None:
-    """The `sitecustomize` that the node would run without this one."""
+    """Run the `sitecustomize` that the node would have run without this one."""
     path, own = sys.path[:], sys.modules.pop("sitecustomize")
     sys.path[:] = [folder for folder in path if os.path.abspath(folder) != HERE]
     try:

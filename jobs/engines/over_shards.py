@@ -1,4 +1,4 @@
-"""The driver's side of a job over shards: how many ranges to cut the key space into, and what comes back of them."""
+"""The driver's side of a job over shards: into how many ranges the keys are split, and what comes back."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from perceptron_jobs.engines.runners import Cluster, run_job
 from perceptron_jobs.mr.protocol import REDUCER
 from perceptron_jobs.mr.shard_job import ShardJob
 
-RANGE_BYTES = 64 << 20  # of the shuffle, for one range to carry, if nobody says how many reducers there are
+RANGE_BYTES = 64 << 20  # of the shuffle in one range, if the number of reducers is not given
 
 
 class Output(NamedTuple):
@@ -17,7 +17,7 @@ class Output(NamedTuple):
     reducers: list[dict[str, Any]]
 
     def shuffled(self) -> int:
-        """The bytes that crossed from mappers to reducers."""
+        """The bytes that went from mappers to reducers."""
         return sum(record["shuffled"] for record in self.reducers)
 
 

@@ -1,4 +1,4 @@
-"""Running a job from the driver, on any of mrjob's runners, with its progress and with users' errors raised here."""
+"""Running a job from the driver on any of mrjob's runners; shows its progress and raises users' errors here."""
 
 import logging
 import os
@@ -28,7 +28,7 @@ from perceptron_jobs.storage import absolute, base_name, is_remote, open_file, s
 
 TAGS = "mapreduce.job.tags="
 
-# (tasks done, tasks in all), or hundredths of a job on a cluster; on EMR, which tells no more, and its state
+# (tasks done, all tasks), on a cluster (percent, 100); and the state of the job, where the runner knows it
 TasksDone = Callable[..., None]
 
 
@@ -46,17 +46,17 @@ class Cluster(NamedTuple):
     emr: Optional[Any] = None  # the EMR cluster for all jobs, if they run there
     tag: Optional[str] = None  # marks the jobs on Hadoop, so that a later driver can find them
     cluster_id: Optional[str] = None  # of an EMR cluster that is there already
-    progress: TasksDone = _ignore  # hears how far a job is
+    progress: TasksDone = _ignore  # is told how far a job is
 
     @contextmanager
     def opened(self) -> Iterator["Cluster"]:
-        """Itself, checked; a cluster of EMR that starts for its jobs ends with the block."""
+        """Itself, checked; an EMR cluster that is started for its jobs ends with the block."""
         checked = self.check()
         with checked.emr or nullcontext():
             yield checked
 
     def check(self) -> "Cluster":
-        """Itself, or a UserError if mrjob could not read its configuration; for EMR, with a cluster for all jobs."""
+        """Itself, or a UserError if mrjob cannot read its configuration; for EMR, with one cluster for all jobs."""
         try:
             if self.conf:
                 load_opts_from_mrjob_conf(self.runner, self.conf)
@@ -75,7 +75,7 @@ class Cluster(NamedTuple):
         return self._replace(emr=EmrCluster(self.conf, self.cluster_id))
 
     def of_run(self, run_dir: str) -> "Cluster":
-        """The same, with all its jobs marked as those of a run directory."""
+        """The same, with all its jobs tagged as those of a run directory."""
         if self.runner != "hadoop":
             return self
         from perceptron_jobs.engines.hadoop import tag_of
@@ -83,7 +83,7 @@ class Cluster(NamedTuple):
         return self._replace(tag=tag_of(run_dir))
 
     def end_jobs(self) -> list[str]:
-        """End jobs that are marked as ours and still run, because their driver was killed; their names."""
+        """End jobs with our tag that still run because their driver was killed; returns their names."""
         if self.tag is None:
             return []
         from perceptron_jobs.engines.hadoop import end_jobs
@@ -91,11 +91,11 @@ class Cluster(NamedTuple):
         return end_jobs(self.tag, self.conf)
 
     def file(self, path: str) -> str:
-        """A file as the jobs take it: by its path, or where they run on this machine a local copy of it."""
+        """A file as the jobs take it: its path, or if they run on this machine, a local copy."""
         return storage_of(path).fetch(absolute(path)) if self.runner in ("inline", "local") else absolute(path)
 
     def reachable(self, path: str) -> str:
-        """A path that the tasks can read: on a cluster, a local file is first copied there, once for its content."""
+        """A path that the tasks can read; a local file is copied to the cluster, unless the same content is there."""
         if self.runner in ("inline", "local") or is_remote(path):
             return path
         from perceptron_jobs.engines.hadoop import home_folder, put_once
@@ -117,7 +117,7 @@ class Cluster(NamedTuple):
     def arguments(self) -> list[str]:
         arguments = ["-r", self.runner, "--cleanup-on-failure", "LOCAL_TMP"]  # also when the user interrupts
         if self.runner == "local":
-            # Tasks find mrjob where this process does; else it packs itself up for each job and leaves locks in /tmp.
+            # Tasks find mrjob where this process does. Otherwise it packs itself for each job, and leaves lock files.
             arguments.append("--no-bootstrap-mrjob")
         if self.runner == "hadoop":
             arguments += self._hadoop_arguments()
@@ -138,8 +138,8 @@ class Cluster(NamedTuple):
         return arguments
 
     def _hadoop_arguments(self) -> list[str]:
-        """The product travels as one archive, and nodes need a Python of this minor version and nothing else; unless
-        the configuration names by `python_bin` an environment that they have already."""
+        """The product is sent as one archive, and nodes only need a Python of this minor version; unless the
+        configuration names an environment that they have already (`python_bin`)."""
         from perceptron_jobs.engines.environment import environment_name, pack_environment, start_command
         from perceptron_jobs.engines.hadoop import home_folder, put_once
 
@@ -153,8 +153,8 @@ class Cluster(NamedTuple):
 
 
 class _Inline(InlineMRJobRunner):
-    """mrjob's inline runner, saying how many tasks are done; its tasks have no environment variables of their own,
-    whose setting and resetting would take longer than a small shard's epoch."""
+    """mrjob's inline runner, which says how many tasks are done. Tasks get no environment variables of their own, since
+    setting and resetting them would take longer than the epoch of a small shard."""
 
     tasks_done: TasksDone = staticmethod(_ignore)
 
@@ -165,13 +165,13 @@ class _Inline(InlineMRJobRunner):
             self.tasks_done(number, len(tasks))
 
     def _num_reducers(self, step_num: int) -> int:
-        """As many as were asked for, which mrjob does not look up: what each of them takes is worth knowing."""
+        """As many as were asked for, which mrjob ignores here; so the time of each reducer can be measured."""
         asked = self._jobconf_for_step(step_num).get("mapreduce.job.reduces")
         return int(asked) if asked else super()._num_reducers(step_num)
 
     def _cleanup_local_tmp(self) -> None:
-        """Behind the back of the next job: some file systems take milliseconds for each of a job's dozen folders."""
-        threading.Thread(target=super()._cleanup_local_tmp).start()  # which Python waits for before it ends
+        """While the next job runs: some file systems need milliseconds for each of a job's dozen folders."""
+        threading.Thread(target=super()._cleanup_local_tmp).start()  # Python waits for it before it ends
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
         def invoke(stdin: Any, stdout: Any, stderr: Any, folder: str, env: dict[str, str]) -> None:
@@ -185,7 +185,7 @@ class _Inline(InlineMRJobRunner):
 
 
 class _Local(LocalMRJobRunner):
-    """mrjob's local runner (a process a task, as many at a time as there are cores), saying how many are done."""
+    """mrjob's local runner (one process per task, one at a time per core), which says how many tasks are done."""
 
     tasks_done: TasksDone = staticmethod(_ignore)
 
@@ -199,7 +199,7 @@ class _Local(LocalMRJobRunner):
 
 
 def _runner_class(name: str, tasks_done: TasksDone) -> type:
-    """The runner, telling `tasks_done` how far it is; on a cluster, in hundredths of the maps."""
+    """The runner, which tells `tasks_done` how far it is; on a cluster in percent."""
     if name == "emr":
         from perceptron_jobs.engines.emr import EmrRunner
 
@@ -228,7 +228,7 @@ def job_lines(
 
     With `leave_output` the output stays where it is, unless the tasks have counted such errors.
     """
-    logging.getLogger("mrjob").setLevel(logging.ERROR)  # it warns of every configuration file that is not there
+    logging.getLogger("mrjob").setLevel(logging.ERROR)  # it warns of every missing configuration file
     job = job_class([*cluster.arguments(), *arguments, *inputs])
     runner_class = _runner_class(cluster.runner, cluster.progress)
     job._runner_class = lambda: runner_class
@@ -236,7 +236,7 @@ def job_lines(
         try:
             runner.run()
         except StepFailedException as error:
-            reason = re.sub(r"Command '.*'", "the command", str(error), flags=re.DOTALL)  # half a page of arguments
+            reason = re.sub(r"Command '.*'", "the command", str(error), flags=re.DOTALL)
             raise JobFailed(f"{job_class.__name__} failed; what the failing task said is above ({reason})") from error
         group, name = ERRORS_COUNTER
         if leave_output and not any(counters.get(group, {}).get(name) for counters in runner.counters()):
@@ -257,7 +257,7 @@ def run_job(
 
 @contextmanager
 def listed(pieces: Sequence[Piece]) -> Iterator[str]:
-    """A job's input that lists what to read: a mapper reads its piece itself, because sentences span lines."""
+    """A file that lists pieces as a job's input; mappers read their pieces themselves, since sentences span lines."""
     with tempfile.NamedTemporaryFile("wb", suffix=".pieces") as manifest:
         for piece in pieces:
             manifest.write(encode_line("piece", piece._asdict()) + b"\n")

@@ -2,13 +2,13 @@
 
     definition   the YAML file → the cells of the grid
     cell         one of them: what it is asked for, and its name
-    corpora      what the cells train on: cut to size, dealt to shards, prepared once for all that share it
-    makers       corpora that are made of others: texts with their genres, of a treebank
-    deals        ways to deal sentences to shards that are not alike
+    corpora      what the cells train on: cut to size, dealt to shards, prepared once for all cells that share it
+    makers       corpora that are made from others: texts with their genres, from a treebank
+    uneven       ways to deal sentences to shards unevenly
     grid         `perceptron prepare` and `perceptron train` as processes, several at a time
-    clock        how long an epoch would take on a cluster with a node a shard
+    clock        how long an epoch would take on a cluster with one node per shard
     team         how long an epoch would take if several processors decoded its minibatches together
-    decoding     the times of single sentences that this needs
+    decoding     the decoding times of single sentences, for `team`
     model_size   how many features the model of a cell has, and how large its file is
     results      a cell's history, and what is measured in it
     tables       Markdown and CSV

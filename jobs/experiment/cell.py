@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
-from perceptron_jobs.experiment.deals import SHUFFLED
+from perceptron_jobs.experiment.uneven import SHUFFLED
 
 Axes = dict[str, Any]
 
 
 class Corpus(NamedTuple):
-    name: str  # with the limit in it: a part of a corpus is another corpus
+    name: str  # with the limit in it, since a part of a corpus is another corpus
     task: str
     train: tuple[str, ...]
     dev: tuple[str, ...]
     limit: Optional[int]  # sentences
-    make: Optional[str] = None  # what is made of the files, if they are not taken as they are
+    make: Optional[str] = None  # what is made from the files, if they are not used as they are
 
 
 class Cell(NamedTuple):
@@ -29,7 +29,7 @@ class Cell(NamedTuple):
 
     @property
     def axes(self) -> Axes:
-        """All by which a table's row or a figure's panel may be chosen."""
+        """Everything by which a table's row or a figure's panel may be chosen."""
         processors = self.processors or self.options["shards"] * self.options.get("threads", 1)
         own = {"run": self.run, "corpus": self.corpus.name, "deal": self.deal, "processors": processors}
         return {**own, **self.options}
@@ -40,23 +40,23 @@ class Cell(NamedTuple):
 
     @property
     def prepared_name(self) -> str:
-        """Of the prepared corpus, which all cells share that differ only in how they learn and mix."""
+        """The name of the prepared corpus; cells that differ only in how they learn and mix share it."""
         return "_".join([*self._dealt(), *_spelt(self.options, *self.preparing)])
 
     @property
     def preparing(self) -> list[str]:
-        """The options that decide what the prepared corpus is."""
+        """The options that decide what is in the prepared corpus."""
         return [name for name in ("shards", "min_count", "seed") if name in self.options]
 
     @property
     def name(self) -> str:
-        """Of its run directory: all that it is asked for, so that another request is another run."""
+        """The name of its run directory: all its options, so that other options give another run."""
         learning = sorted(set(self.asked) - {"shards", "seed"})
         return "_".join([*self._dealt(), *_spelt(self.options, "shards", *learning, "seed")])
 
     @property
     def asked(self) -> Axes:
-        """The options that matter: one shard alone has nothing to mix, so all strategies share that run."""
+        """The options that matter: a single shard has nothing to mix, so all strategies share that run."""
         return without(self.options, "mixing") if self.options["shards"] == 1 else self.options
 
     def _dealt(self) -> list[str]:

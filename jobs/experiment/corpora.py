@@ -15,8 +15,8 @@ from perceptron_core.wire import encode_line
 from perceptron_jobs.corpora.prepared import MANIFEST, check_files, data_identity, read_prepared
 from perceptron_jobs.corpora.preparing import write_shard_file
 from perceptron_jobs.experiment.cell import Cell, Corpus
-from perceptron_jobs.experiment.deals import DEALS
 from perceptron_jobs.experiment.makers import MAKERS
+from perceptron_jobs.experiment.uneven import UNEVEN
 from perceptron_jobs.records.prepared_manifest import Manifest
 from perceptron_jobs.storage import open_file, storage_of
 
@@ -26,7 +26,7 @@ def _read(task: Task, files: Sequence[str], keep_text: bool = False) -> list[Sen
 
 
 def make(corpus: Corpus, folder: str) -> Corpus:
-    """The corpus with the files that are made of its own, where it is one that is made."""
+    """The corpus; if it is made from others, with the files that were made."""
     check_files([*corpus.train, *corpus.dev])
     if not corpus.make:
         return corpus
@@ -39,20 +39,20 @@ def make(corpus: Corpus, folder: str) -> Corpus:
 
 
 def cut(corpus: Corpus, task: Task, folder: str) -> list[str]:
-    """The corpus' training files; with a limit, one file of every n-th sentence, a bit of all that the corpus has."""
+    """The corpus's training files; with a limit, one file of every n-th sentence, evenly from the whole corpus."""
     if not corpus.limit:
         return list(corpus.train)
     path = os.path.join(folder, f"{corpus.name}.txt")
     sentences = _read(task, corpus.train, keep_text=True)
     chosen = sentences[:: max(1, len(sentences) // corpus.limit)][: corpus.limit]
-    with written_atomically(path) as file:  # always anew, so that a changed corpus is noticed
+    with written_atomically(path) as file:  # every time, so that a changed corpus is noticed
         for sentence in chosen:
             file.write(("\n".join(sentence.text) + "\n").encode("utf-8", "surrogatepass"))
     return [path]
 
 
 def check_prepared(folder: str, cell: Cell, task: Task, files: Sequence[str]) -> None:
-    """Refuse shards of an earlier time, when the corpus or the task's features were others."""
+    """Refuse shards that were made when the corpus or the task's features were different."""
     manifest = read_prepared(folder).manifest
     if manifest.features != task.fingerprint or manifest.data != _identity(cell.deal, files):
         raise UserError(
@@ -62,15 +62,15 @@ def check_prepared(folder: str, cell: Cell, task: Task, files: Sequence[str]) ->
 
 
 def _identity(deal: str, files: Sequence[str]) -> list[dict]:
-    """What the run's configuration says of its data: the deal is part of it, since it decides the weights, too."""
-    return [{**identity, "deal": deal} if deal in DEALS else identity for identity in data_identity(files)]
+    """What the run's configuration says of its data; the deal is a part of it, since it decides the weights, too."""
+    return [{**identity, "deal": deal} if deal in UNEVEN else identity for identity in data_identity(files)]
 
 
-def prepare_dealt(cell: Cell, task: Task, files: Sequence[str], folder: str) -> None:
-    """A prepared corpus whose shards are those of the cell's deal: each is built as if it were a corpus of its own."""
+def prepare_unevenly(cell: Cell, task: Task, files: Sequence[str], folder: str) -> None:
+    """A prepared corpus with the shards of the cell's deal; each is built as if it were a corpus of its own."""
     sentences = _read(task, files)
     shards, seed = cell.options["shards"], cell.options["seed"]
-    parts = DEALS[cell.deal]([len(sentence.columns[0]) for sentence in sentences], shards, seed)
+    parts = UNEVEN[cell.deal]([len(sentence.columns[0]) for sentence in sentences], shards, seed)
     manifest = Manifest(task.fingerprint, seed, _identity(cell.deal, files))
     with storage_of(folder).new_folder(folder) as local:
         built = []

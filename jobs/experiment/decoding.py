@@ -1,5 +1,5 @@
-"""How long each sentence of a run's shard takes to decode, and the updates of a pass over it, with the weights that the
-run ended with."""
+"""How long it takes to decode each sentence of a run's shard, and to update in a pass over it, with the run's last
+weights."""
 
 import gzip
 import time
@@ -15,7 +15,7 @@ from perceptron_jobs.corpora.prepared import read_prepared
 from perceptron_jobs.experiment.team import Decoding
 from perceptron_jobs.training.run_dir import RunDir
 
-REPEATS = 3  # the fastest counts: whatever interrupts it is no part of decoding
+REPEATS = 3  # the fastest counts, since interruptions are not a part of decoding
 
 
 def measure(task: Task, run_dir: str, prepared: str) -> Decoding:
@@ -31,7 +31,7 @@ def measure(task: Task, run_dir: str, prepared: str) -> Decoding:
     engine = fresh()
     blocks = _read(task, last.labels, read_prepared(prepared).path(0), engine)
     sentences = [block.between(i, i + 1) for block in blocks for i in range(block.examples())]
-    # What every call costs, however short the sentence; a task pays it once for a whole block.
+    # The cost of every call, however short the sentence; a task has it once per block.
     call = min(_seconds(engine, blocks[0].between(0, 0)) for _ in range(100))
     fastest = np.min([[_seconds(engine, sentence) for sentence in sentences] for _ in range(REPEATS)], axis=0)
     tokens = [sentence.tokens() for sentence in sentences]

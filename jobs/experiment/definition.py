@@ -1,4 +1,4 @@
-"""An experiment as its YAML file describes it, checked, and multiplied out into the cells of a grid."""
+"""An experiment as its YAML file describes it: checked, and multiplied out into the cells of a grid."""
 
 import argparse
 import itertools
@@ -10,9 +10,9 @@ import yaml
 
 from perceptron_core.errors import InputError
 from perceptron_jobs.experiment.cell import Axes, Cell, Corpus, as_list, without
-from perceptron_jobs.experiment.deals import DEALS, SHUFFLED
 from perceptron_jobs.experiment.makers import MAKERS
 from perceptron_jobs.experiment.results import CURVES, MEASURES
+from perceptron_jobs.experiment.uneven import SHUFFLED, UNEVEN
 from perceptron_jobs.options.declarations import add_train
 from perceptron_jobs.options.names import READY_EXPERIMENTS, READY_TASKS, find_task
 from perceptron_jobs.options.spelling import as_arguments, option_names
@@ -31,9 +31,9 @@ KEYS = {
     "papers": dict,  # name of the paper → row of the table → measure → number
 }
 CORPUS_KEYS = ("task", "train", "dev", "limit", "make")
-CURVE_AXES = ("epoch", "seconds")  # x that a run has many of; of any other axis it has one
+CURVE_AXES = ("epoch", "seconds")  # a run has many values of these, and one of any other axis
 
-# What the grid itself sees to; every other option of `perceptron train` may be given in a run.
+# What the grid itself decides; every other option of `perceptron train` may be given in a run.
 DATA_OPTIONS = {"train", "prepared", "dev", "run_dir", "init_model", "seed"}
 OF_THE_GRID = ("corpus", "deal", "processors")
 RUNNER_OPTIONS = {"runner", "property", "conf", "cluster_id", "reducers", "quiet"}
@@ -66,14 +66,14 @@ def _load(path: str) -> dict[str, Any]:
         ready = ", ".join(READY_EXPERIMENTS)
         raise InputError(f"cannot be read: {error.strerror}; give a file, or a ready one: {ready}", path) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"is no YAML: {' '.join(str(error).split())}", path) from error
+        raise InputError(f"is not YAML: {' '.join(str(error).split())}", path) from error
     if not isinstance(content, dict):
-        raise InputError(f"holds no experiment; it needs {', '.join(KEYS)}", path)
+        raise InputError(f"is not an experiment; it needs {', '.join(KEYS)}", path)
     return content
 
 
 def names_of_row(row: tuple) -> list[str]:
-    """What a row of the table may be called: by its first value, its first two, …"""
+    """The names of a row of the table: its first value, its first two values, …"""
     return [", ".join(map(str, row[: count + 1])) for count in range(len(row))]
 
 
@@ -103,14 +103,14 @@ class _Reader:
 
     def mapping(self, where: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
-            self.refuse(f"{where}: names with their values are wanted, not {value!r}")
+            self.refuse(f"{where}: must be names with their values, not {value!r}")
         return value
 
     def check(self) -> None:
         self.known("the experiment", list(self.content), list(KEYS))
         for name, value in self.content.items():
             if not isinstance(value, KEYS[name]):
-                self.refuse(f"`{name}` has to be a {KEYS[name].__name__}, not {value!r}")
+                self.refuse(f"`{name}` must be a {KEYS[name].__name__}, not {value!r}")
         for name in ("title", "corpora", "runs"):
             if not self.content.get(name):
                 self.refuse(f"`{name}` is missing")
@@ -129,10 +129,10 @@ class _Reader:
                 if key not in given:
                     self.refuse(f"corpora: {name}: `{key}` is missing")
                 if not all(isinstance(path, str) for path in as_list(given[key])):
-                    self.refuse(f"corpora: {name}: `{key}` has to be a name, not {given[key]!r}")
+                    self.refuse(f"corpora: {name}: `{key}` must be a name, not {given[key]!r}")
             limit = None if full else given.get("limit")
             if not isinstance(limit, (int, type(None))) or limit == 0:
-                self.refuse(f"corpora: {name}: `limit` has to be a number of sentences, not {limit!r}")
+                self.refuse(f"corpora: {name}: `limit` must be a number of sentences, not {limit!r}")
             task = given["task"] if given["task"] in READY_TASKS else self._beside(given["task"])
             train, dev = (
                 tuple(os.path.join(data or "", path) for path in as_list(given[key])) for key in ("train", "dev")
@@ -156,7 +156,7 @@ class _Reader:
             self.known(f"runs: {group}", list(given), allowed)
             lists = {"corpus": list(corpora), "deal": SHUFFLED, "shards": 1, **given}
             self.known(f"runs: {group}: corpus", as_list(lists["corpus"]), list(corpora))
-            self.known(f"runs: {group}: deal", as_list(lists["deal"]), [SHUFFLED, *DEALS])
+            self.known(f"runs: {group}: deal", as_list(lists["deal"]), [SHUFFLED, *UNEVEN])
             for values in itertools.product(*map(as_list, lists.values()), seeds):
                 options = dict(zip([*lists, "seed"], values))
                 parser.parse_args(["task", *as_arguments(without(options, *OF_THE_GRID))])
@@ -169,14 +169,14 @@ class _Reader:
             hyphened = {name.replace("_", "-"): value for name, value in options.items()}
             run = group.format(**{**options, **hyphened, "corpus": corpus.name})
         except (KeyError, IndexError, ValueError) as error:
-            self.refuse(f"runs: {group}: what stands in braces has to be an option of the run ({error} is none)")
+            self.refuse(f"runs: {group}: what stands in braces must be an option of the run ({error} is not)")
         processors, one_process = options.get("processors"), options["shards"] * options.get("threads", 1) == 1
         if processors and not (one_process and options.get("minibatch", 1) > 1):
-            self.refuse(f"runs: {group}: `processors` decode a minibatch; give one, and neither shards nor threads")
+            self.refuse(f"runs: {group}: `processors` decode a minibatch; give `minibatch`, without shards and threads")
         return Cell(run, group, corpus, deal, without(options, *OF_THE_GRID), processors)
 
     def check_views(self, cells: Sequence[Cell]) -> None:
-        """Refuse a table or a figure of something that is not there."""
+        """Refuse a table or a figure that shows something unknown."""
         axes = sorted({name for cell in cells for name in cell.axes} - {"seed"})
         table = self.content.get("table", {})
         self.known("table", list(table), ("rows", "columns", "values"))
@@ -207,14 +207,14 @@ class _Reader:
         self.known("figure: only", list(self.mapping("figure: only", figure.get("only", {}))), axes)
 
     def check_places(self, table: dict[str, Any], cells: Sequence[Cell]) -> None:
-        """Refuse a table that would take the mean over more than seeds."""
+        """Refuse a table whose means would be over more than seeds."""
         first: dict[tuple, Cell] = {}
         for cell in cells:
             axes, others = cell.axes, first.setdefault(cell.place(table), cell).axes
             different = [name for name in {**axes, **others} if axes.get(name) != others.get(name) and name != "seed"]
-            if different:  # in shards or threads, if they make the number of processors
+            if different:  # shards and threads make the number of processors
                 names = ", ".join([name for name in different if name != "processors"] or different)
-                self.refuse(f"table: runs that differ in {names} share a place; name it in `rows` or `columns`")
+                self.refuse(f"table: runs that differ in {names} share a place; add the option to `rows` or `columns`")
 
 
 def _is_number(value: Any) -> bool:

@@ -14,11 +14,11 @@ from perceptron_jobs.experiment.team import TEAM_CAPTION
 
 X_TITLES = {"seconds": "seconds on a simulated cluster"}
 LOG_AXES = ("seconds", "seconds.measured", "shards", "features")
-COUNTS = ("errors",)  # which fall by powers of ten
+COUNTS = ("errors",)  # drawn on a logarithmic scale
 
 
 def draw(experiment: Experiment, results: Sequence[Result]) -> Chart:
-    """All panels of the figure, or of its parts where it is a list, in one chart."""
+    """All panels of the figure in one chart, or of all figures if there is a list of them."""
     figures, baseline = as_list(experiment.content["figure"]), experiment.content.get("baseline")
     references = [result for result in results if result.cell.group == baseline]
     panels = [panel for figure in figures for panel in _panels(experiment, figure, results)]
@@ -33,8 +33,8 @@ def draw(experiment: Experiment, results: Sequence[Result]) -> Chart:
 
 
 def _panels(experiment: Experiment, figure: dict[str, Any], results: Sequence[Result]) -> list[Panel]:
-    """A panel for every corpus, every value of the axis `panels`, and every y; the baseline is in all of them: of
-    several the one with that value."""
+    """One panel per corpus, value of the axis `panels`, and y. The baseline is in all of them; if there are several,
+    the one with that value."""
     baseline, axis = experiment.content.get("baseline"), figure.get("panels", "corpus")
     references = [result for result in results if result.cell.group == baseline]
     others = [result for result in results if result.cell.group != baseline and _is_chosen(result, figure)]
@@ -79,11 +79,11 @@ def _panel(
             at = axes.get(x) if is_axis else mean_over_seeds(x, pooled, results, baseline)
             value = mean_over_seeds(y, pooled, results, baseline)
             line += [] if at is None or value is None else [(at, value)]
-    # A curve goes from epoch to epoch, and from run to run as the file has them, whatever the clock says.
+    # A curve goes from epoch to epoch, in the order of the file, whatever the clock says.
     lines = {name: points if is_curve else sorted(points) for name, points in lines.items() if points}
     places = sorted({at for line in lines.values() for at, _ in line})
     for name in {result.cell.run for result in shown if result.cell.group == baseline}:
-        if is_axis and len(lines.get(name, ())) == 1:  # what every other number of shards is compared with
+        if is_axis and len(lines.get(name, ())) == 1:  # a line to compare every number of shards with
             lines[name] = [(at, lines[name][0][1]) for at in places]
     return Panel(
         title,
@@ -102,7 +102,7 @@ def _line_name(axes: dict[str, Any], axis: str) -> str:
 
 
 def _by_seed(results: Sequence[Result]) -> list[list[Result]]:
-    """The results in pools that differ only in the seed."""
+    """The results, grouped so that those of a group differ only in the seed."""
     pools: dict[tuple, list[Result]] = {}
     for result in results:
         options = sorted((name, value) for name, value in result.cell.axes.items() if name != "seed")
@@ -111,7 +111,7 @@ def _by_seed(results: Sequence[Result]) -> list[list[Result]]:
 
 
 def _curve(pooled: Sequence[Result], x: str, y: str) -> list[Point]:
-    """The mean curve of several seeds, as far as all of them go."""
+    """The mean curve of several seeds, as long as the shortest of them."""
     xs = [[e.epoch for e in r.history] if x == "epoch" else r.seconds_until() for r in pooled]
     ys = [result.curve(y) for result in pooled]
     return [(fmean(at), fmean(values)) for at, values in zip(zip(*xs), zip(*ys))]

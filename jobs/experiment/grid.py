@@ -1,4 +1,4 @@
-"""Commands as processes, several at a time; each is a `perceptron` of its own, so one's end is not the others'."""
+"""Commands as processes, several at a time; each is a `perceptron` of its own, so if one fails, others do not."""
 
 import os
 import signal
@@ -15,19 +15,19 @@ from perceptron_jobs.engines.errors import JobFailed
 
 PAUSE = 0.05  # seconds between looks at the processes
 MISTAKE = 2  # the exit code of a user's mistake
-# As `python -m perceptron_jobs.cli.main`, but for where packages are looked up first: there the current folder would
-# stand, and in a source tree that has the packages without their compiled kernel.
+# Like `python -m perceptron_jobs.cli.main`, except that packages are not looked up in the current folder first: in a
+# source tree that has the packages without their compiled kernel.
 START = "import sys; sys.path[0] = sys.argv.pop(1); from perceptron_jobs.cli.main import main; sys.exit(main())"
 
-Command = list[str]  # what stands behind `perceptron`
+Command = list[str]  # the arguments of `perceptron`
 
 
 def run_commands(commands: dict[str, Command], at_once: int, logs: str, ended: Callable[[str, float], None]) -> None:
-    """Run the commands by their names, `at_once` at a time; their output goes to a file of that name in `logs`."""
+    """Run the commands, `at_once` at a time; the output of each goes to a file of its name in `logs`."""
     os.makedirs(logs, exist_ok=True)
     waiting = list(commands)
     running: dict[str, tuple[subprocess.Popen, float]] = {}
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, a scheduler's limit: as Ctrl-C
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill` and a scheduler's limit act like Ctrl-C
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
@@ -40,7 +40,7 @@ def run_commands(commands: dict[str, Command], at_once: int, logs: str, ended: C
                     _check(name, process.returncode, _log(logs, name))
                     ended(name, time.monotonic() - began)
             time.sleep(PAUSE)
-    finally:  # a training that is stopped goes on from its last epoch
+    finally:  # a training that is stopped can be continued from its last epoch
         for process, _ in running.values():
             process.terminate()
         for process, _ in running.values():
@@ -50,7 +50,7 @@ def run_commands(commands: dict[str, Command], at_once: int, logs: str, ended: C
 
 @contextmanager
 def _interrupts_waiting() -> Iterator[None]:
-    """Signals are heard at the end of the block: no process may have started that is not yet among the running ones."""
+    """Signals wait for the end of the block, so that every process that has started is among the running ones."""
     came = False
 
     def note(*_: object) -> None:
@@ -87,5 +87,5 @@ def _check(name: str, code: int, log: str) -> None:
     with open(log, encoding="utf-8", errors="replace") as file:
         said = file.read().strip().splitlines()
     last = said[-1].replace("perceptron: ", "", 1) if said else f"it ended with exit code {code}"
-    problem = f"{name}: {last} (all that it said: {log})"
+    problem = f"{name}: {last} (all of its output: {log})"
     raise UserError(problem) if code == MISTAKE else JobFailed(problem)

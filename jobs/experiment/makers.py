@@ -1,7 +1,7 @@
-"""Corpora that are made of others: a file of one kind → the lines of another.
+"""Corpora that are made from others: a file of one kind → the lines of another.
 
-`genres` is text classification made of a treebank whose sentences are numbered within their genre, as those of the
-English Web Treebank are (`# sent_id = weblog-…`): the genre of every sentence, TAB, its text.
+`genres` makes a corpus for text classification from a treebank whose sentences are numbered within their genre, like
+those of the English Web Treebank (`# sent_id = weblog-…`): the genre of every sentence, TAB, its text.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def _genres(path: str) -> Iterator[str]:
         elif line.startswith(TEXT):
             if not genre:
                 raise InputError(
-                    "the text has no `# sent_id = GENRE-…` before it; give a treebank of genres", path, number
+                    "the text has no `# sent_id = GENRE-…` before it; give a treebank with genres", path, number
                 )
             yield f"{genre}\t{' '.join(line[len(TEXT) :].split())}\n"
             genre = ""

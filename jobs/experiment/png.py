@@ -1,4 +1,4 @@
-"""An SVG file as a PNG, by a program that is there: librsvg's converter, or a browser without a window."""
+"""Converting SVG to PNG by an installed program: librsvg's converter, or a browser without a window."""
 
 import os
 import shutil
@@ -8,14 +8,14 @@ from typing import Optional
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SCALE = 2  # pixels to a unit of the SVG
-SECONDS = 120  # after which a program has hung
+SECONDS = 120  # after which a program counts as hung
 
 
 def write_png(svg: str, size: tuple[int, int], png: str) -> Optional[str]:
-    """Draw the SVG, which is so wide and high; a sentence if there is no program for it, or it fails."""
+    """Draw the SVG of this size; returns a sentence if there is no program for it, or if it fails."""
     if os.path.exists(png):
-        os.unlink(png)  # no older picture beside a newer SVG
-    with tempfile.TemporaryDirectory() as profile:  # a browser's, which must not be the user's own
+        os.unlink(png)  # so that no older picture stays beside a newer SVG
+    with tempfile.TemporaryDirectory() as profile:  # for the browser, which must not use the user's own
         command = _command(svg, size, png, profile)
         if command is None:
             return f"no PNG: neither rsvg-convert nor {BROWSERS[0]} is on the PATH; the figure is {svg}"
@@ -40,7 +40,7 @@ def _command(svg: str, size: tuple[int, int], png: str, profile: str) -> Optiona
         "--headless",
         "--disable-gpu",
         "--hide-scrollbars",
-        *(["--no-sandbox"] if os.geteuid() == 0 else []),  # as root it does not run otherwise
+        *(["--no-sandbox"] if os.geteuid() == 0 else []),  # without it, it does not run as root
         f"--user-data-dir={profile}",
         f"--window-size={size[0]},{size[1]}",
         f"--force-device-scale-factor={SCALE}",

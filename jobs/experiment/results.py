@@ -1,4 +1,4 @@
-"""What a trained cell has to show: curves over its epochs, and single numbers for tables."""
+"""The results of a trained cell: curves over its epochs, and single numbers for tables."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -10,15 +10,15 @@ from perceptron_jobs.experiment.model_size import model_size
 from perceptron_jobs.experiment.team import Team
 from perceptron_jobs.records.epoch_entry import EpochEntry
 
-MARGIN = 0.3  # points below the baseline's final dev score that count as having arrived there
-LATE_EPOCHS = 5  # last weights move from epoch to epoch: their mean over these says more than any one
+MARGIN = 0.3  # a run has arrived when it is this many points below the baseline's final dev score
+LATE_EPOCHS = 5  # last weights change from epoch to epoch, so the mean over several says more
 
 
 class Result(NamedTuple):
     cell: Cell
     history: Sequence[EpochEntry]
     run_dir: str = ""
-    team: Optional[Team] = None  # of the processors that are simulated
+    team: Optional[Team] = None  # simulated processors
 
     def curve(self, name: str) -> list[float]:
         return [CURVES[name].of(epoch) for epoch in self.history]
@@ -66,7 +66,7 @@ class Measure(NamedTuple):
 
 
 Seeds = Sequence[Result]  # the same run with several seeds
-OfSeeds = Callable[[Seeds, Seeds], Optional[float]]  # the baselines with these seeds, or none, come second
+OfSeeds = Callable[[Seeds, Seeds], Optional[float]]  # of the runs and the baselines with the same seeds
 
 
 def with_one_processor(result: Result, results: Sequence[Result]) -> Optional[Result]:
@@ -80,7 +80,7 @@ def with_one_processor(result: Result, results: Sequence[Result]) -> Optional[Re
 
 
 def _convergence(result: Result, baseline: Optional[Result]) -> Optional[int]:
-    """The number of epochs, if the stop rule ended the run and not the limit."""
+    """The number of epochs, if the stop rule has ended the run, and not the limit."""
     epochs = result.history[-1].epoch
     return None if epochs == result.cell.options.get("epochs") else epochs
 
@@ -91,8 +91,8 @@ def _mean_scores(runs: Seeds) -> list[float]:
 
 
 def _arrival(runs: Seeds, baselines: Seeds) -> Optional[int]:
-    """The number of epochs after which the averaged weights are about as good as the baseline's in the end. Where there
-    are several seeds, by their mean scores: that of one may stay just below the mark for long."""
+    """The number of epochs after which the averaged weights are about as good as the baseline's at its end. With several
+    seeds, their mean scores decide, since that of one may stay just below the mark for long."""
     if not baselines:
         return None
     target = _mean_scores(baselines)[-1] - MARGIN
@@ -100,7 +100,7 @@ def _arrival(runs: Seeds, baselines: Seeds) -> Optional[int]:
 
 
 def _gain(cost: Callable[[Result, int], float]) -> OfSeeds:
-    """How many times less it costs than the baseline to arrive."""
+    """The baseline's cost of arriving, divided by the run's."""
 
     def gain(runs: Seeds, baselines: Seeds) -> Optional[float]:
         ours, theirs = _arrival(runs, baselines), _arrival(baselines, baselines)
@@ -119,7 +119,7 @@ def _by_seeds(title: str, decimals: int, of_seeds: OfSeeds, meaning: str) -> Mea
 
 
 def _epoch_seconds(result: Result, _: Optional[Result] = None) -> float:
-    """Of an epoch's training; the first is left out, if there are others, since it reads the shards."""
+    """Of an epoch's training; the first epoch is left out, if there are others, since it reads the shards."""
     return fmean(training_seconds(epoch, result.team) for epoch in result.history[1:] or result.history)
 
 
@@ -195,34 +195,32 @@ MEASURES = {
         f"{MARGIN}, divided by the run's seconds to it.",
     ),
     "epoch.seconds": Measure(
-        "seconds an epoch",
+        "seconds per epoch",
         3,
         _epoch_seconds,
-        "Seconds an epoch: of its training alone (the slowest shard), without mixing; without the first, which reads "
-        "the shards.",
+        "Seconds per epoch: only of its training (the slowest shard), without mixing; without the first epoch, which "
+        "reads the shards.",
     ),
     "intrinsic": Measure(
         "intrinsic speed-up",
         1,
         _intrinsic,
-        "Intrinsic speed-up: the seconds an epoch of the same run on one processor, divided by the run's.",
+        "Intrinsic speed-up: the seconds per epoch of the same run on one processor, divided by the run's.",
         with_one_processor,
     ),
     "intrinsic.loop": Measure(
-        "of the loop alone",
+        "of the loop only",
         1,
         lambda run, _: run.team.loop if run.team else None,
-        "Of the loop alone: the same for decoding and updates, without what a task does around them: fetching the "
-        "weights, and gathering the step.",
+        "Of the loop only: the same for decoding and updates, without what else a task does: reading the weights, and "
+        "collecting the step.",
     ),
-    "waiting": Measure(
-        "waiting (%)", 1, _waiting, "Waiting: for others to be done, of all the time of all processors."
-    ),
+    "waiting": Measure("waiting (%)", 1, _waiting, "Waiting for others, as a share of the time of all processors."),
     "waiting.in-order": Measure(
         "waiting, if unbalanced (%)",
         1,
         _waiting_in_order,
-        "Unbalanced: the sentences of a minibatch are dealt as they stand, not by their length.",
+        "Unbalanced: the sentences of a minibatch are handed out in their order, not by their length.",
     ),
     "features": Measure("features", 0, lambda run, _: model_size(run.run_dir).features),
     "fewer": Measure("times fewer", 1, _sparser, "Times fewer: the baseline's features, divided by the run's."),
@@ -233,15 +231,15 @@ MEASURES = {
 
 
 def baseline_of(result: Result, results: Sequence[Result], group: Optional[str]) -> Optional[Result]:
-    """The baseline's run on the same corpus with the same seed; of several, the one with as many shards, or the first
-    of them."""
+    """The baseline's run on the same corpus with the same seed; if there are several, the one with the same number of
+    shards, or else the first."""
     cell, found = result.cell, [other for other in results if other.cell.group == group]
     found = [r for r in found if (r.cell.corpus, r.cell.options["seed"]) == (cell.corpus, cell.options["seed"])]
     return next((r for r in found if r.cell.options["shards"] == cell.options["shards"]), found[0] if found else None)
 
 
 def mean_over_seeds(name: str, pooled: Sequence[Result], results: Sequence[Result], baseline: Optional[str]) -> Any:
-    """The mean of a measure, or what it is of all seeds together; None if one of the runs does not have it."""
+    """The mean of a measure, or its value for all seeds together; None if one of the runs does not have it."""
     measure = MEASURES[name]
     others = [
         measure.compared_with(result, results) if measure.compared_with else baseline_of(result, results, baseline)

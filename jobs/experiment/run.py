@@ -10,8 +10,7 @@ from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_jobs.experiment.cell import Cell, Corpus
 from perceptron_jobs.experiment.clock import CAPTION, inputs, seconds_until
-from perceptron_jobs.experiment.corpora import check_prepared, cut, make, prepare_dealt
-from perceptron_jobs.experiment.deals import DEALS
+from perceptron_jobs.experiment.corpora import check_prepared, cut, make, prepare_unevenly
 from perceptron_jobs.experiment.decoding import measure
 from perceptron_jobs.experiment.definition import Experiment
 from perceptron_jobs.experiment.figure import draw
@@ -20,6 +19,7 @@ from perceptron_jobs.experiment.png import write_png
 from perceptron_jobs.experiment.results import Result
 from perceptron_jobs.experiment.tables import as_csv, as_markdown, entries
 from perceptron_jobs.experiment.team import Decoding, make_team
+from perceptron_jobs.experiment.uneven import UNEVEN
 from perceptron_jobs.options.spelling import as_arguments
 from perceptron_jobs.training.plan import Listener
 from perceptron_jobs.training.run_dir import RunDir
@@ -36,7 +36,7 @@ class Surroundings(NamedTuple):
 
 
 def run_experiment(experiment: Experiment, where: Surroundings, listener: Listener) -> list[str]:
-    """Train what is not trained yet; the names of the files that show the results."""
+    """Train what is not trained yet; returns the names of the files that show the results."""
     return _Run(experiment, where, listener).all()
 
 
@@ -72,14 +72,14 @@ class _Run:
         return self._show([self._result(cell) for cell in self.experiment.cells])
 
     def _prepare(self, files: dict[Corpus, list[str]]) -> None:
-        """Make the prepared corpora that are not there, each once for all cells that share it."""
+        """Make the prepared corpora that are missing, each once for all cells that share it."""
         commands: dict[str, Command] = {}
         for cell in {cell.prepared_name: cell for cell in self.cells}.values():
             folder, task, train = self.prepared(cell), self.tasks[cell.corpus], files[cell.corpus]
             if os.path.exists(folder):
                 check_prepared(folder, cell, task, train)
-            elif cell.deal in DEALS:
-                prepare_dealt(cell, task, train, folder)
+            elif cell.deal in UNEVEN:
+                prepare_unevenly(cell, task, train, folder)
             else:
                 dealing = as_arguments({name: cell.options[name] for name in cell.preparing})
                 command = ["prepare", cell.corpus.task, "--train", *train, "--output", folder, *dealing, "--quiet"]
@@ -107,7 +107,7 @@ class _Run:
         run_commands(commands, self.where.jobs, self.path("logs"), ended)
 
     def _measure(self) -> None:
-        """Time the decoding that is to be simulated on several processors, now that nothing else runs."""
+        """Time the decoding for simulated processors, now that nothing else runs."""
         os.makedirs(self.path(DECODING), exist_ok=True)
         for cell in self.cells:
             if cell.name in self.simulated and not os.path.exists(self.decoding(cell)):
@@ -129,7 +129,7 @@ class _Run:
         return [*command, "--run-dir", self.run_dir(cell), *as_arguments(cell.asked), "--quiet", *self.where.runner]
 
     def _is_done(self, cell: Cell) -> bool:
-        """Whether it ended with the task as it is now; if the task is another one, `perceptron train` says so."""
+        """Whether it has ended, with the task as it is now; if the task is different, `perceptron train` says so."""
         run = RunDir(self.run_dir(cell))
         config = run.config() if os.path.exists(run.file("model")) else None
         if config is None:
@@ -167,7 +167,7 @@ class _Run:
 
 
 def _simulation(results: Sequence[Result]) -> dict[str, Any]:
-    """What the clock was computed from, and what it shows; the sentences' times are in files of their own."""
+    """What the clock was computed from, and its result; the times of single sentences are in separate files."""
     runs: dict[str, Any] = {}
     for result in results:
         history, cell = result.history, result.cell

@@ -1,4 +1,4 @@
-"""The experiment's table: in Markdown for people, with the papers' numbers beside ours, and in CSV for programs."""
+"""The experiment's table: in Markdown for readers, with the papers' numbers beside ours, and in CSV for programs."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ NONE = "–"
 
 
 class Entry(NamedTuple):
-    """The runs that share a place in the table, which differ in their seeds alone."""
+    """The runs that share a place in the table; they differ only in their seeds."""
 
     row: tuple
     column: Optional[Any]
@@ -52,7 +52,7 @@ def as_csv(experiment: Experiment, found: Sequence[Entry]) -> str:
 
 
 def as_markdown(experiment: Experiment, found: Sequence[Entry], score: str) -> str:
-    """One table of all measures; or, where the table has columns, one table for each measure."""
+    """One table of all measures; or, if the table has columns, one table per measure."""
     table = experiment.content["table"]
     measures, axes = as_list(table["values"]), [name.replace("_", "-") for name in as_list(table["rows"])]
     meanings = [f"{MEASURES[name].meaning}\n" for name in measures if MEASURES[name].meaning]
@@ -74,12 +74,12 @@ def as_markdown(experiment: Experiment, found: Sequence[Entry], score: str) -> s
 
 
 def _named(row: tuple) -> list[str]:
-    """What a run was not asked for is no value of it."""
+    """The values of a row; an option that the run was not given has none."""
     return [NONE if value is None else str(value) for value in row]
 
 
 def _with_papers(experiment: Experiment, found: Sequence[Entry], score: str) -> tuple[list[str], list[list[str]]]:
-    """The heads and the rows of all measures, each with what the papers say of it beside it."""
+    """The heads and the rows of all measures, each with the papers' numbers beside it."""
     heads: list[str] = []
     columns: list[list[str]] = []
     for name in as_list(experiment.content["table"]["values"]):

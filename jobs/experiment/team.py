@@ -1,11 +1,12 @@
-"""The clock of P processors that decode the sentences of a minibatch together, computed from what one has measured.
+"""The clock of P processors that decode the sentences of a minibatch together, computed from the times of one.
 
     for each minibatch:                                     # Zhao & Huang 2013, Algorithm 5
         its sentences, the longest first, each to the processor that is free first
         when the last one is decoded:  one processor updates the weights
 
-So an epoch takes the sum of the minibatches' longest decodings, and all else that it took on one processor: updates,
-and in the first epoch reading the shard. Not in it is what threads cost by themselves; a run with --threads shows that.
+So an epoch takes the sum over its minibatches of the longest processor's time, and everything else that it took on one
+processor: updates, and in the first epoch reading the shard. The cost of threads themselves is left out; a run with
+--threads shows it.
 """
 
 import heapq
@@ -13,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 TEAM_CAPTION = (
-    "With a minibatch, the clock is that of so many processors which decode its sentences together, computed from the "
-    "measured time of every sentence; all else is done by one of them."
+    "With a minibatch, the clock is that of several processors which decode its sentences together, computed from the "
+    "measured time of every sentence; one of them does everything else."
 )
 
 
@@ -26,7 +27,7 @@ class Decoding(NamedTuple):
 
     tokens: list[int]
     seconds: list[float]  # to decode each
-    updates: float  # seconds of all else in a pass over them
+    updates: float  # seconds of everything else in a pass over them
 
     def minibatches(self, size: int) -> Iterator[list[Sentence]]:
         sentences = list(zip(self.tokens, self.seconds))
@@ -42,7 +43,7 @@ class Team(NamedTuple):
     loop: float  # how many times faster a pass over the shard is, with nothing around it but decoding and updates
 
     def instead_of(self, seconds: float) -> float:
-        """What an epoch would take that took one processor so long."""
+        """What the team would need for an epoch that took one processor this long."""
         return max(0.0, seconds - self.alone) + self.together
 
 
@@ -60,7 +61,7 @@ def make_team(decoding: Decoding, minibatch: int, processors: int) -> Team:
 
 
 def longest_first(sentences: Sequence[Sentence], processors: int) -> float:
-    """Seconds until all are decoded if whoever is free takes the longest sentence that is left, as --threads does."""
+    """Seconds until all are decoded, if a free processor takes the longest sentence that is left, as --threads does."""
     free_at = [0.0] * processors
     for _, seconds in sorted(sentences, key=lambda sentence: -sentence[0]):
         heapq.heapreplace(free_at, free_at[0] + seconds)
@@ -68,6 +69,6 @@ def longest_first(sentences: Sequence[Sentence], processors: int) -> float:
 
 
 def in_order(sentences: Sequence[Sentence], processors: int) -> float:
-    """Seconds until all are decoded if each processor gets an equal number of sentences, as they stand."""
+    """Seconds until all are decoded, if each processor gets an equal number of sentences, in their order."""
     cuts = [len(sentences) * processor // processors for processor in range(processors + 1)]
     return max(sum(seconds for _, seconds in sentences[begin:end]) for begin, end in zip(cuts, cuts[1:]))

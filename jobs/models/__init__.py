@@ -1,1 +1,1 @@
-"""Models at work: predict, evaluate, and the names of features."""
+"""Using models: predict, evaluate, and the names of features."""

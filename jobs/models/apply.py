@@ -1,10 +1,10 @@
-"""Running the predict and evaluate jobs: a model and files in, tagged text or a score out."""
+"""Running the predict and evaluate jobs: they take a model and files, and return tagged text or a score."""
 
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from perceptron_core.corpus import FORMATS
 from perceptron_core.errors import UserError
@@ -22,7 +22,7 @@ from perceptron_jobs.training.run_dir import open_model
 
 
 def python_file(model_path: str, model: Model, given: Optional[str]) -> Optional[str]:
-    """Where the user's Python file is, if the model's features need one: as given, here, or beside the model."""
+    """Where the user's Python file is, if the features need one: as given, in this folder, or beside the model."""
     named = model.task["python"]
     if not named:
         return None
@@ -32,42 +32,46 @@ def python_file(model_path: str, model: Model, given: Optional[str]) -> Optional
     return given or next((path for path in (here, beside) if os.path.isfile(path)), here)
 
 
-@contextmanager
-def model_arguments(
-    path: str, weights: Optional[str], python: Optional[str], cluster: Cluster
-) -> Iterator[tuple[Task, list[str]]]:
-    """A model's task, and the jobs' arguments for the model as a user names it; a run directory's weights are put into
-    one file."""
-    model = open_model(path)
-    which = weights or ("averaged" if "averaged" in model.rows.values else "last")
-    choose_weights(model, which)  # says so now if the model does not have them
-    arguments = ["--weights", which]
-    task = Task(model.task, python_file(path, model, python))
-    file = task.find_python()
-    if file:
-        arguments += ["--python", os.path.abspath(file)]
-    with tempfile.TemporaryDirectory() as scratch:
-        if storage_of(path).is_folder(path):
-            path = os.path.join(scratch, "model")
-            write_model(path, model)
-        yield task, ["--model", cluster.file(path), *arguments]
+class NamedModel(NamedTuple):
+    """A model as a user names it."""
+
+    path: str  # a model file, or a run directory
+    weights: Optional[str] = None  # averaged or last; None: averaged if there are any
+    python: Optional[str] = None  # the Python file that the features need
+
+    def open(self) -> tuple[Model, str]:
+        """The model, and which of its weights are meant; refuses weights that it does not have."""
+        model = open_model(self.path)
+        which = self.weights or ("averaged" if "averaged" in model.rows.values else "last")
+        choose_weights(model, which)
+        return model, which
+
+    def task(self, model: Model) -> Task:
+        return Task(model.task, python_file(self.path, model, self.python))
+
+    @contextmanager
+    def for_jobs(self, cluster: Cluster) -> Iterator[tuple[Task, list[str]]]:
+        """The model's task, and the arguments by which jobs take the model; a run's weights are put into one file."""
+        model, which = self.open()
+        arguments, task, path = ["--weights", which], self.task(model), self.path
+        file = task.find_python()
+        if file:
+            arguments += ["--python", os.path.abspath(file)]
+        with tempfile.TemporaryDirectory() as scratch:
+            if storage_of(path).is_folder(path):
+                path = os.path.join(scratch, "model")
+                write_model(path, model)
+            yield task, ["--model", cluster.file(path), *arguments]
 
 
-def predict(
-    model: str,
-    files: Sequence[str],
-    weights: Optional[str],
-    python: Optional[str],
-    fmt: Optional[str],
-    cluster: Cluster,
-) -> list[str]:
+def predict(model: NamedModel, files: Sequence[str], cluster: Cluster, fmt: Optional[str] = None) -> list[str]:
     """The files' text, in order, with the guesses in it."""
     check_files(files)
-    with model_arguments(model, weights, python, cluster) as (task, arguments):
+    with model.for_jobs(cluster) as (task, arguments):
         if fmt and FORMATS[fmt].kind != task.kind:
             raise UserError(
-                f"--format {fmt} is of sequences, but the model classifies {task.record['format']} files; "
-                "leave it out: labels may be missing"
+                f"--format {fmt} is a format of sequences, but the model classifies {task.record['format']} files; "
+                "leave it out: the files may lack labels"
             )
         arguments += ["--format", fmt] if fmt else []
         pieces = cut_files(files, task.format, cluster)
@@ -75,16 +79,10 @@ def predict(
             return [text for _, text in sorted(run_job(MRPredict, cluster, arguments, [manifest]))]
 
 
-def evaluate(
-    model: str,
-    files: Sequence[str],
-    weights: Optional[str],
-    python: Optional[str],
-    cluster: Cluster,
-) -> Counts:
+def evaluate(model: NamedModel, files: Sequence[str], cluster: Cluster) -> Counts:
     """The counts of a model's guesses on files with gold labels."""
     check_files(files)
-    with model_arguments(model, weights, python, cluster) as (task, arguments):
+    with model.for_jobs(cluster) as (task, arguments):
         pieces = cut_files(files, task.format, cluster)
         with listed(pieces) as manifest:
             ((metric, record),) = run_job(MREvaluate, cluster, arguments, [manifest])

@@ -1,7 +1,7 @@
-"""The names of a model's features, found again in the prepared corpus: a model holds keys, which are hashes.
+"""The names of a model's features, found in the prepared corpus: a model only holds keys, which are hashes.
 
-A name costs a string, so names are made only when somebody asks (inspect, export), and only for the keys that the
-model has.
+Names take time and memory, so they are made only when they are needed (inspect, export, report), and only for the keys
+of the model.
 """
 
 import gzip
@@ -27,7 +27,7 @@ from perceptron_jobs.training.run_dir import RunDir
 
 
 def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
-    """The prepared corpus a model was trained on: as given, or as its run directory knows."""
+    """The prepared corpus that a model was trained on: as given, or as its run directory says."""
     if given:
         return read_prepared(given)
     is_run = storage_of(model_path).is_folder(model_path)
@@ -42,7 +42,7 @@ def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
 
 
 def find_names(model: Model, task: Task, prepared: Prepared) -> dict[int, str]:
-    """Feature names by key, for as many of the model's keys as the corpus has."""
+    """Feature names by key, for those of the model's keys that occur in the corpus."""
     structure = task.structure(model.settings["decoder"])
     names = structure.fixed_names(model.labels)
     wanted = set(model.rows.keys.tolist()) - set(names)
@@ -57,12 +57,12 @@ def find_names(model: Model, task: Task, prepared: Prepared) -> dict[int, str]:
 class _Finder:
     def __init__(self, model: Model, task: Task, names: dict[int, str], wanted: set[int]) -> None:
         if task.fingerprint != Task(model.task).fingerprint:
-            raise UserError("the prepared corpus is of another task than the model")
+            raise UserError("the prepared corpus was made for another task than the model's")
         self.model, self.task, self.names, self.wanted = model, task, names, wanted
         self.structure = task.structure(model.settings["decoder"])
         self.encoder = task.encoder()  # for its attribute functions
         for template in task.features.templates:
-            if not template.parts and not template.bigram:  # a constant: a text has it also when it has no word
+            if not template.parts and not template.bigram:  # a constant, which even a text without words has
                 self._name(template_key(template, ()), feature_name(template, ()))
 
     def search(self, path: str) -> None:
@@ -85,7 +85,7 @@ class _Finder:
         reader.finish()
 
     def _occur(self, wanted: np.ndarray, encoded: Encoded, tables: TypeTables, label_hashes: np.ndarray) -> bool:
-        """Whether any of the keys is in the block; to ask this is much quicker than to look for it in vain."""
+        """Whether any of the keys is in the block. This is much quicker than to search in vain for where it is."""
         if not len(wanted) or any(map(self.structure.label_offsets, self.task.features.templates)):
             return bool(len(wanted))
         asked = KeyTable()

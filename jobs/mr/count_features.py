@@ -1,10 +1,11 @@
-"""MRCountFeatures: which features occur on --least tokens of the prepared corpus or more.
+"""MRCountFeatures: on how many tokens each feature occurs; those that occur on --least tokens or more are kept.
 
     input     header, block …, trailer → the records of one encoded shard (one map task is one shard)
     mapper    range      → {features of that range with their counts in the shard, or in a part of it}
     reducer   range      → the keys of the features that are kept, ascending
 
-How the corpus is cut into shards does not change what is kept. Ranges and errors are explained in jobs/mr/shard_job.py.
+How the corpus is split into shards does not change what is kept. Ranges and errors are explained in
+jobs/mr/shard_job.py.
 """
 
 import json

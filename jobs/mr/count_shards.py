@@ -1,4 +1,4 @@
-"""MRCountShards: in how many shards each feature occurs, for *scaled* mixing.
+"""MRCountShards: in how many of the run's shards each feature occurs, for *scaled* mixing.
 
     input     header, block …, trailer → the records of one encoded shard (one map task is one shard)
     mapper    range      → {shard, the keys of its features in that range}

@@ -1,9 +1,9 @@
-"""MREvaluate: counts in the mappers, sums in the reducer; the score is made once, by whoever reads the sums.
+"""MREvaluate: mappers count, the reducer sums; whoever reads the sums makes the score.
 
 input     piece      → {file: number in the list, path, first}
-mapper    metric     → counts of this piece; with --model it predicts first, else the last two columns are scored
+mapper    metric     → counts of this piece: of a model's guesses, or without --model of the last two columns
 reducer   metric     → the sums
-          "labels"   → whether all labels are chunk labels (O, B-X, I-X …), if no model says how to score
+          "labels"   → whether all labels are chunk labels (O, B-X, I-X …), which decides how to score without a model
 """
 
 from collections.abc import Iterator

@@ -11,8 +11,8 @@ from perceptron_jobs.mr.protocol import LineProtocol
 class Job(MRJob):
     """An MRJob that declares its own arguments in `add_args`, not in `configure_args`.
 
-    mrjob declares its 111 options again for every job and, inline, for every task, which takes longer than mixing an
-    epoch's weights; here a class keeps its parser.
+    mrjob declares its 111 options again for every job and, inline, for every task. That takes longer than mixing the
+    weights of an epoch, so each class keeps its parser.
     """
 
     INPUT_PROTOCOL = INTERNAL_PROTOCOL = OUTPUT_PROTOCOL = LineProtocol

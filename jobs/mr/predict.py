@@ -1,4 +1,4 @@
-"""MRPredict: map-only tagging; every input line comes back in order, with the guesses in it.
+"""MRPredict: tags files, without a reducer; every input line comes back, in order, with the guesses added.
 
 input     piece        → {file: number in the list, path, first}
 mapper    file.chunk   → text: some sentences as the input had them, with their guesses
@@ -30,7 +30,7 @@ class MRPredict(Job):
         self.add_passthru_arg("--format", default=None, help="of the input, if it is not the task's own")
 
     def mapper_init(self) -> None:
-        model = read_model(self.options.model, whole=False)  # the command that runs this job has verified it
+        model = read_model(self.options.model, whole=False)  # the command that runs this job has checked it
         self.task = Task(model.task, self.options.python)
         self.predictor: Any = None
         self.start = lambda: Predictor(model, self.options.weights, self.task)

@@ -1,10 +1,11 @@
-"""MRPrepare: a corpus becomes S encoded shards, by (mapper) reading and dealing sentences, (reducer) building shards.
+"""MRPrepare: a corpus becomes S encoded shards: mappers read sentences and deal them, reducers build the shards.
 
-    input     piece                   → a piece of a file, see corpus/pieces.py
-    mapper    shard                   → {sentences of this piece that go to the shard, as numbers}, see shard_builder
+    input     piece                   → a piece of a file, see perceptron_core/corpus/pieces.py
+    mapper    shard                   → {sentences of this piece that go to the shard, as numbers}
     reducer   header, block …, trailer → the records of a shard, one shard after the other
 
-A reducer's output is what it has built, line by line: the shards need no file of the reducer's own making.
+How sentences are dealt and shards are built: perceptron_core/shards/builder.py. The output of a reducer is the shards,
+line by line, so reducers write no other files.
 """
 
 import json
@@ -31,7 +32,7 @@ CHUNK = 4096  # sentences that are encoded at a time
 
 
 def partition(key: str, reducers: int) -> int:
-    """Which of so many reducers Hadoop's default partitioner sends a key to."""
+    """The reducer to which Hadoop's default partitioner sends a key, if there are this many."""
     code = 1
     for byte in key.encode("ascii"):
         code = (31 * code + byte) & 0xFFFFFFFF
@@ -39,7 +40,7 @@ def partition(key: str, reducers: int) -> int:
 
 
 def shard_keys(shards: int) -> list[str]:
-    """A key for each shard, such that with as many reducers as shards each reducer builds the one of its number."""
+    """One key per shard, so chosen that with as many reducers as shards each reducer builds the shard of its number."""
     keys: dict[int, str] = {}
     number = 0
     while len(keys) < shards:
@@ -66,7 +67,7 @@ class MRPrepare(Job):
     def mapper(self, _: str, record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         piece, shards = Piece(**record), self.options.shards
         keys = shard_keys(shards)
-        for key in keys:  # every shard is built, also one that gets no sentence
+        for key in keys:  # so that shards without a sentence are built, too
             yield key, None
         try:
             encoder = PieceEncoder(self.task.encoder(), self.options.seed, piece.file, piece.first, shards)

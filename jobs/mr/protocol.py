@@ -1,7 +1,7 @@
-"""mrjob's view of perceptron_core.wire: one line is a key and a record; and how a task reports a user's error.
+"""The format of the jobs' records, for mrjob (see perceptron_core.wire), and how a task reports a user's error.
 
-A mistake in the input is no fault of the task that finds it: retrying would find it again. So the task sends the
-sentence as a record under the key ERROR, and the driver raises it where the user is.
+A task that finds a mistake in the input must not fail: Hadoop would retry it, and it would find the mistake again. So
+it sends the message as a record under the key ERROR, and the driver raises it where the user sees it.
 """
 
 from collections.abc import Iterator
@@ -10,16 +10,16 @@ from typing import Any
 from perceptron_core.wire import decode_line, encode_line
 
 ERROR = "error"
-REDUCER = "reducer"  # the record by which a reducer tells of itself
-ERRORS_COUNTER = ("perceptron", "errors")  # how many such records there are, where nobody reads the output
+REDUCER = "reducer"  # the key of the record that tells how much a reducer has read, and when
+ERRORS_COUNTER = ("perceptron", "errors")  # the number of such records, for jobs whose output is not read
 
-# On Hadoop, a job whose input lists pieces of files has one map task a line, and is given the line alone.
+# On Hadoop, a job whose input lists pieces of files has one map task per line, which gets only that line.
 PIECES_INPUT_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
 PIECES_JOBCONF = {"mapreduce.input.lineinputformat.linespermap": 1, "stream.map.input.ignoreKey": "true"}
 
 
 class LineProtocol:
-    """Counts what it reads, because the bytes that cross from mappers to reducers are worth knowing."""
+    """Counts the bytes that it reads: those that go from mappers to reducers are reported."""
 
     def __init__(self) -> None:
         self.bytes_read = 0
@@ -33,11 +33,11 @@ class LineProtocol:
 
 
 def error_record(error: Exception, order: int = 0) -> tuple[str, dict[str, Any]]:
-    """What a task sends instead of raising; of several, the user is shown the lowest in order."""
+    """What a task sends instead of raising; of several errors, the user sees the one with the lowest order."""
     return ERROR, {"message": str(error), "order": order}
 
 
 def pass_errors_on(key: str, records: Iterator[Any]) -> Iterator[tuple[str, Any]]:
-    """A reducer's part in it."""
+    """What a reducer does with such records."""
     for record in records:
         yield key, record

@@ -1,12 +1,12 @@
-"""What the jobs over shards have in common: a map task is one encoded shard, a reducer's key a range of the key space.
+"""What the jobs over shards have in common: a map task reads one encoded shard; a reducer's key is a range of features.
 
     input     header, block …, trailer → the records of one encoded shard
-    mapper    range      → {what the shard has to say of that range}
-    reducer   range      → {the shards' records of the range made one}
+    mapper    range      → {the shard's result for the features of that range}
+    reducer   range      → {the results of all shards, combined}
 
-The key space is cut into --ranges equal ranges; every shard sends a record to each, empty or not, so the reducer of a
-range has all that it needs. How many ranges there are, and which reducer gets which, does not change the result. A
-user's error that a map task finds is kept until its input is read, travels as a record, and is not retried.
+The keys of features are split into --ranges equal ranges. Every shard sends one record to each range, even an empty
+one, so the reducer of a range can see that none is missing. The number of ranges, and which reducer gets which, do not
+change the result. If a map task finds a user's error, it reads its input to the end and sends the error as a record.
 """
 
 import time
@@ -24,7 +24,7 @@ Pairs = Iterator[tuple[str, Any]]
 
 
 def place_among(chosen: Sequence[int], header: dict[str, Any]) -> dict[str, int]:
-    """Where a shard stands among those that the run has chosen."""
+    """The place of a shard among those that the run trains on, and their number."""
     return {"shard": chosen.index(header["shard"]), "shards": len(chosen)}
 
 
@@ -46,7 +46,7 @@ class ShardJob(Job, ABC):
 
     @abstractmethod
     def finish(self) -> Pairs:
-        """The shard has ended: what it has to say."""
+        """The shard has ended: its records for all ranges."""
 
     @abstractmethod
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
@@ -61,7 +61,7 @@ class ShardJob(Job, ABC):
         return self.shuffled
 
     def start_clock(self) -> None:
-        """Note when this task began: with its process, if that is the task's alone, by the CPU time of its imports."""
+        """Note when this task began. If it has a process of its own, that includes the CPU time of its imports."""
         alone = type(self).__module__ == "__main__"
         self.began = time.time() - (time.process_time() if alone else 0)
 
@@ -97,10 +97,10 @@ class ShardJob(Job, ABC):
             return
         try:
             yield from self.combine(key, records)
-        except DamagedRecord:  # what a mapper has written, not what the user has: the task fails, and is tried again
+        except DamagedRecord:  # a mapper's output, not the user's input: the task fails and is retried
             raise
         except UserError as error:
-            yield error_record(error, order=1)  # a mapper's error, if there is one, is the cause of it
+            yield error_record(error, order=1)  # an error of a mapper, if there is one, is its cause
 
     def reducer_final(self) -> Pairs:
         yield REDUCER, {"shuffled": self.shuffled.bytes_read, "worked": self.worked()}

@@ -29,8 +29,8 @@ from perceptron_core.weights.rows import from_record, to_record
 from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
 from perceptron_jobs.records.run_config import RunConfig
 
-RESIDENT = "resident"  # the record that stands for a shard which this process has in memory
-STATUS_SECONDS = 30  # Hadoop kills a task that says nothing for ten minutes
+RESIDENT = "resident"  # a record instead of a shard that this process has in memory
+STATUS_SECONDS = 30  # Hadoop kills a task that reports nothing for ten minutes
 
 
 class MRTrainEpoch(ShardJob):
@@ -43,9 +43,9 @@ class MRTrainEpoch(ShardJob):
         self.add_passthru_arg("--epoch", type=int)
         self.add_passthru_arg("--mixing", help="the strategy of this epoch")
         self.add_passthru_arg("--round", type=int, default=1, help="which part of every shard to train on")
-        self.add_passthru_arg("--rounds", type=int, default=1, help="of so many")
-        self.add_passthru_arg("--threads", type=int, default=1, help="to decode a minibatch by")
-        self.add_passthru_arg("--keep-shards", action="store_true", help="the driver is this process: see residency")
+        self.add_passthru_arg("--rounds", type=int, default=1, help="the number of parts")
+        self.add_passthru_arg("--threads", type=int, default=1, help="that decode a minibatch together")
+        self.add_passthru_arg("--keep-shards", action="store_true", help="keep them in memory for the next epoch")
 
     def begin(self) -> None:
         with open(self.options.config, encoding="utf-8") as file:
@@ -93,7 +93,7 @@ class MRTrainEpoch(ShardJob):
         if self.options.keep_shards:
             residency.keep(f"{self.config.run}/{header['shard']}", self.epoch.resident())
         stats = self.epoch.stats._asdict()
-        del self.epoch  # its weights are not needed any more; mrjob keeps the job itself for longer
+        del self.epoch  # frees its weights; mrjob keeps the job itself for longer
         origin = (
             f"epoch {self.options.epoch}, round {self.options.round}, from weights {model_digest(self.options.weights)}"
         )

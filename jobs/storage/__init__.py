@@ -1,4 +1,4 @@
-"""Where files are kept: this machine, HDFS or S3; the same verbs for all, chosen by the path."""
+"""Where files are kept: on this machine, HDFS or S3. All have the same methods; the path decides which it is."""
 
 import io
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""What every place where files are kept can do. Paths are whole: `run/model`, `hdfs:///runs/1/model`."""
+"""What every storage can do. Paths are complete: `run/model`, `hdfs:///runs/1/model`."""
 
 import io
 import os
@@ -11,7 +11,7 @@ from perceptron_core.errors import UserError
 
 
 class Storage(ABC):
-    """A few verbs. A process that dies in the middle of one leaves what was there before, or what comes after."""
+    """A few operations. If a process dies during one of them, either nothing has changed or all is done."""
 
     @abstractmethod
     def open(self, path: str, start: int = 0) -> io.BufferedReader:
@@ -30,23 +30,23 @@ class Storage(ABC):
 
     @abstractmethod
     def make_folder(self, folder: str) -> None:
-        """Make it, and those above it, if it is not there."""
+        """Make the folder, and those above it, if they are not there."""
 
     @abstractmethod
     def write(self, path: str, data: bytes) -> None:
-        """Make a file appear whole, in place of what was there."""
+        """Make a file appear, complete, in place of what was there."""
 
     @abstractmethod
     def new_file(self, path: str) -> AbstractContextManager[str]:
-        """A local path to write to, whose content appears at `path` when the block ends well."""
+        """A local path to write to; its content appears at `path` when the block succeeds."""
 
     @abstractmethod
     def new_folder(self, folder: str) -> AbstractContextManager[str]:
-        """A local folder to fill, which appears at `folder` when the block ends well; nothing may be there."""
+        """A local folder to fill, which appears at `folder` when the block succeeds; nothing may be there before."""
 
     @abstractmethod
     def remove(self, path: str) -> None:
-        """A file, or a folder and all that is in it; nothing happens if there is none."""
+        """Remove a file, or a folder with its content; nothing happens if it is not there."""
 
     @abstractmethod
     def identity(self, path: str) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Storage(ABC):
 
     @abstractmethod
     def held(self, folder: str) -> AbstractContextManager[None]:
-        """Hold a folder against other processes; the hold ends with its process, however that ends."""
+        """Lock a folder against other processes; the lock ends with its process, even if that is killed."""
 
     def exists(self, path: str) -> bool:
         return self.size(path) is not None or self.is_folder(path)
@@ -86,8 +86,8 @@ def base_name(path: str) -> str:
 
 
 class NotOurs(UserError):
-    """A folder that another process holds: nothing in it is ours to write or to remove."""
+    """Another process has locked the folder, so this one must not write or remove anything in it."""
 
 
 IN_USE = "the run directory {} is in use by another process; wait for it to end, or choose another --run-dir"
-TAKEN_OVER = "the run directory {} was taken over by another process, so this one stops; the other one goes on with it"
+TAKEN_OVER = "the run directory {} was taken over by another process, so this one stops; the other one continues it"

@@ -1,13 +1,12 @@
-"""The verbs by `hadoop fs`, for where WebHDFS is closed: each of them costs a start of Java, most of a second or more.
+"""HDFS through `hadoop fs`, for where WebHDFS is closed. Every operation starts Java, which takes about a second.
 
-A file that is put takes another's place by three steps of one command: it is written beside the target
-(`NAME._COPYING_`), the target is deleted, the new file is renamed. There is no better way by this command; if its
-machine dies in the millisecond between the last two, the file is missing. All that a run replaces (history.jsonl,
-model, prepared_elsewhere.json, the lease) it writes again when it goes on; its configuration and its epochs are written
-once, and appear by a rename. The command reads a file, not a pipe of ours: if this process is killed, it still puts the
-whole of it.
+To replace a file, the command takes three steps: it writes a new file beside the target (`NAME._COPYING_`), deletes the
+target, and renames the new file. If the machine dies between the last two steps, the file is missing; this command has
+no better way. Everything that a run replaces (history.jsonl, model, prepared_elsewhere.json, the lease) it writes again
+when it continues; its configuration and its epochs are written once, and appear by a rename. The command reads a file,
+not a pipe of this process, so it writes all of the file even if this process is killed.
 
-A read that begins in the middle of a file skips what comes before it: `hadoop fs` cannot begin there.
+A read that begins in the middle of a file skips what comes before, because `hadoop fs` cannot begin there.
 """
 
 import io
@@ -25,12 +24,12 @@ from mrjob.fs.hadoop import HadoopFilesystem
 from perceptron_jobs.storage.hdfs_verbs import HdfsVerbs, Status
 
 GLOB = re.compile(r"([\\*?\[\]{}])")  # what `hadoop fs` would take for a pattern
-# What the shell says where WebHDFS would name an exception.
+# What the command prints, and the exception that WebHDFS would name.
 EXCEPTIONS = {"No such file or directory": "FileNotFoundException", "File exists": "FileAlreadyExistsException"}
 
 
 def find_hadoop() -> Optional[str]:
-    """The `hadoop` command, where mrjob looks for it: below HADOOP_HOME and the like (a node has them), on the PATH."""
+    """The `hadoop` command, where mrjob looks for it: below HADOOP_HOME and the like, or on the PATH."""
     (command,) = HadoopFilesystem().get_hadoop_bin()
     return shutil.which(command)
 
@@ -94,7 +93,7 @@ class HadoopCommand(HdfsVerbs):
         self._run("rm", "-r", "-f", "-skipTrash", self._name(path))
 
     def write(self, path: str, data: bytes, overwrite: bool) -> None:
-        """Without -f the last step, a rename, succeeds for one process alone."""
+        """Without -f the last step, a rename, succeeds for only one process."""
         with tempfile.TemporaryFile() as file:
             file.write(data)
             self._put(path, *(["-f"] if overwrite else []), "-", stdin=file)
@@ -109,13 +108,13 @@ class HadoopCommand(HdfsVerbs):
         for again in (True, False):
             try:
                 if stdin:
-                    stdin.seek(0)  # which writes what is still in its buffer, too
+                    stdin.seek(0)  # this also writes what is still in its buffer
                 self._run("put", *arguments, self._name(target), stdin=stdin)
                 return
             except HdfsError as error:
                 if error.exception != "FileNotFoundException" or not again:
                     raise
-                self.make_folder(posixpath.dirname(target))  # WebHDFS makes it by itself
+                self.make_folder(posixpath.dirname(target))  # as WebHDFS does by itself
 
     def _name(self, path: str) -> str:
         return f"hdfs://{self.host}" + GLOB.sub(r"\\\1", path)
@@ -129,7 +128,7 @@ class HadoopCommand(HdfsVerbs):
 
 
 class _Output(io.RawIOBase):
-    """What a command writes, as it comes; where it ends because the command failed, that is an error."""
+    """The output of a command, as it comes; raises an error if the command fails."""
 
     def __init__(self, words: list[str]) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe would have to be read meanwhile
@@ -148,7 +147,7 @@ class _Output(io.RawIOBase):
         return count
 
     def skip(self, count: int) -> None:
-        """Leave out so many bytes, and wait for what comes then."""
+        """Skip `count` bytes, and wait for what follows."""
         while count:
             skipped = len(self._stdout.read(min(count, 1 << 20)))
             count = count - skipped if skipped else 0
@@ -162,7 +161,7 @@ class _Output(io.RawIOBase):
 
     def close(self) -> None:
         if not self.closed:
-            self._process.kill()  # what it still had to say is not wanted
+            self._process.kill()  # the rest of its output is not needed
             self._process.wait()
             self._stdout.close()
             self._complaints.close()
@@ -170,11 +169,11 @@ class _Output(io.RawIOBase):
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "LC_ALL": "C.UTF-8"}  # else Java reads names of other letters as question marks
+    return {**os.environ, "LC_ALL": "C.UTF-8"}  # otherwise Java reads non-ASCII letters in names as question marks
 
 
 def _error(verb: str, complaints: bytes) -> HdfsError:
-    """What the command said of itself (`put: …`), among the messages of its log."""
+    """The command's own message (`put: …`), found among those of its log."""
     lines = complaints.decode(errors="replace").strip().splitlines() or ["the `hadoop` command failed"]
     own = [line for line in lines if line.startswith(f"{verb}: ")] or lines[-1:]
     exceptions = [name for text, name in EXCEPTIONS.items() if text in own[0]]

@@ -1,7 +1,7 @@
-"""What the storage on HDFS is built on: a few verbs, by WebHDFS or by the `hadoop` command.
+"""The operations that the storage on HDFS needs, done through WebHDFS or by the `hadoop` command.
 
-Paths are those within HDFS (`/runs/1/model`). What HDFS refuses is an HdfsError, whose `exception` is the name of the
-error as HDFS has it (FileNotFoundException …).
+Paths are those within HDFS (`/runs/1/model`). If HDFS refuses something, an HdfsError is raised, whose `exception` is
+HDFS's own name of the error (FileNotFoundException …).
 """
 
 import posixpath
@@ -30,7 +30,7 @@ class HdfsVerbs(ABC):
 
     @abstractmethod
     def open(self, path: str, start: int) -> Any:
-        """The file's bytes from `start` on: something to read(size) and to close()."""
+        """The file's bytes from `start` on: an object with read(size) and close()."""
 
     @abstractmethod
     def checksum(self, path: str) -> str:
@@ -38,7 +38,7 @@ class HdfsVerbs(ABC):
 
     @abstractmethod
     def replace(self, path: str, source: BinaryIO) -> None:
-        """Make a file appear whole, in place of what was there; `source` is a file of this machine."""
+        """Make a file appear, complete, in place of what was there; `source` is a file of this machine."""
 
     @abstractmethod
     def upload(self, local: str, folder: str) -> None:
@@ -50,13 +50,13 @@ class HdfsVerbs(ABC):
 
     @abstractmethod
     def remove(self, path: str) -> None:
-        """A file, or a folder and all that is in it; nothing happens if there is none."""
+        """Remove a file, or a folder with its content; nothing happens if it is not there."""
 
-    # ------------------------------------------------------------ for a lease, which has patience of its own
+    # ------------------------------------------------------------ for a lease, which retries by itself
 
     @abstractmethod
     def write(self, path: str, data: bytes, overwrite: bool) -> None:
-        """Without `overwrite`, one process alone can write the file."""
+        """Without `overwrite`, only one process can write the file."""
 
     @abstractmethod
     def read(self, path: str) -> Any:

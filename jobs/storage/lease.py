@@ -1,6 +1,6 @@
-"""A hold on a folder of HDFS that ends by itself, so that a killed driver does not lock its user out.
+"""A lock on a folder of HDFS or S3 that expires, so that a killed driver does not lock its user out.
 
-A driver that was only asleep for so long that another one took its folder stops as soon as it wakes up.
+If a driver was suspended so long that another one took its folder, it stops as soon as it wakes up.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ from perceptron_jobs.storage.patience import patiently
 
 
 class Lease:
-    """A hold on a folder that ends by itself: a small file that is renewed while its owner lives."""
+    """A small file that its owner renews for as long as it lives."""
 
     SECONDS = 60.0
-    EMPTY_READS = 4  # half a second apart: a file that is being renewed is empty for a moment
+    EMPTY_READS = 4  # half a second apart; a file is empty for a moment while it is renewed
 
     def __init__(self, client: Any, path: str, folder: str) -> None:
         """`client` can write, read and delete a small file, on HDFS or on S3."""
@@ -38,13 +38,13 @@ class Lease:
         return json.dumps({"owner": self.owner, "until": time.time() + self.SECONDS}).encode()
 
     def take(self) -> None:
-        """Create the file, which only one process can; a lease that has run out is removed first."""
+        """Create the file, which only one process can do; an expired lease is removed first."""
         for _ in range(2):
             try:
                 patiently(self.client.write, self.path, data=self._content(), overwrite=False)
                 return
             except HdfsError as error:
-                if "Already" not in (error.exception or "Already"):  # not that it is there already
+                if "Already" not in (error.exception or "Already"):  # some other error than that the file exists
                     raise UserError(f"cannot write to the run directory {self.folder}: {error}") from error
                 if self._holder_lives():
                     raise NotOurs(IN_USE.format(self.folder)) from None
@@ -52,12 +52,12 @@ class Lease:
         raise NotOurs(IN_USE.format(self.folder))
 
     def _read(self) -> dict[str, Any]:
-        """What the file says; nothing if its writer died before it had said anything."""
+        """The content of the file; nothing if its writer died before it wrote anything."""
         with self.client.read(self.path) as reader:
             return json.loads(reader.read() or b"{}")
 
     def _holder_lives(self) -> bool:
-        """Whether somebody renews it; a file that stays empty is one whose writer died while it wrote."""
+        """Whether the lease is being renewed; if the file stays empty, its writer has died while writing."""
         try:
             for _ in range(self.EMPTY_READS):
                 told = patiently(self._read)
@@ -65,24 +65,24 @@ class Lease:
                     return told["until"] > time.time()
                 time.sleep(0.5)
         except HdfsError:
-            pass  # it has just gone
+            pass  # it has just been removed
         return False
 
     def _is_lost(self) -> bool:
-        """Another process has taken the folder, or has had it and left."""
+        """Whether another process has taken the folder, even if it has released it again."""
         try:
             return self._read().get("owner", self.owner) != self.owner
         except HdfsError as error:
             return error.exception in (None, "FileNotFoundException")
         except OSError:
-            return False  # nobody answers: nothing is known
+            return False  # no answer: nothing is known
 
     def _renew(self, done: threading.Event, holder: int) -> None:
         while not done.wait(self.SECONDS / 4):
-            with contextlib.suppress(HdfsError, OSError):  # the next renewal may do better; a minute is four of them
+            with contextlib.suppress(HdfsError, OSError):  # the next renewal may succeed; there are four per minute
                 self.lost = self._is_lost()
                 if self.lost:
-                    signal.pthread_kill(holder, signal.SIGINT)  # ends what it waits for, too: a job on a cluster, say
+                    signal.pthread_kill(holder, signal.SIGINT)  # also ends a job that it waits for
                     return
                 self.client.write(self.path, data=self._content(), overwrite=True)
 
@@ -90,7 +90,7 @@ class Lease:
     def renewed(self) -> Iterator[None]:
         self.take()
         if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-            # A script has started us in the background, where nothing would stop us if the lease is lost.
+            # Scripts start processes in the background with SIGINT ignored, but a lost lease must stop this one.
             signal.signal(signal.SIGINT, signal.default_int_handler)
         done = threading.Event()
         renewer = threading.Thread(target=self._renew, args=(done, threading.get_ident()), daemon=True)
@@ -98,7 +98,7 @@ class Lease:
         try:
             yield
         except (KeyboardInterrupt, UserError):
-            if self.lost or self._is_lost():  # what failed may have failed because of that
+            if self.lost or self._is_lost():  # this may be why something failed
                 self.lost = True
                 raise NotOurs(TAKEN_OVER.format(self.folder)) from None
             raise
@@ -106,5 +106,5 @@ class Lease:
             done.set()
             renewer.join()
             if not self.lost:
-                with contextlib.suppress(HdfsError, OSError):  # then it ends by itself
+                with contextlib.suppress(HdfsError, OSError):  # then it expires
                     self.client.delete(self.path)

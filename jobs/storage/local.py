@@ -42,7 +42,7 @@ class LocalStorage(Storage):
 
     @contextmanager
     def new_file(self, path: str) -> Iterator[str]:
-        yield path  # whoever writes a file here does so by written_atomically
+        yield path  # the caller writes it with written_atomically
 
     @contextmanager
     def new_folder(self, folder: str) -> Iterator[str]:
@@ -64,7 +64,7 @@ class LocalStorage(Storage):
             raise
 
     def remove(self, path: str) -> None:
-        """A folder goes out of sight by one rename, so that no half of it is ever taken for the whole."""
+        """A folder is renamed before it is deleted, so that no half of it is ever taken for the whole."""
         if os.path.isdir(path):
             hidden = os.path.join(os.path.dirname(os.path.abspath(path)), f".dropped-{os.path.basename(path)}.tmp")
             if not os.path.basename(path).endswith(".tmp"):
@@ -89,7 +89,7 @@ class LocalStorage(Storage):
 
     @contextmanager
     def held(self, folder: str) -> Iterator[None]:
-        """A POSIX lock, since the other kind (flock) lives on in the worker processes of a driver that was killed."""
+        """A POSIX lock, since the other kind (flock) stays with the worker processes of a driver that was killed."""
         try:
             lock = open(os.path.join(folder, ".lock"), "w")  # noqa: SIM115 - held open for as long as the lock is
         except OSError as error:

@@ -1,8 +1,8 @@
 """Where the NameNodes are, and a WebHDFS client for them.
 
-They are read from HADOOP_CONF_DIR (hdfs-site.xml; several of them where the name service is highly available), or from
-PERCEPTRON_WEBHDFS (`http://host:9870`, several separated by `;`). Where the cluster asks for Kerberos, the `hdfs`
-package's own extension is used (`pip install 'hdfs[kerberos]'`).
+Their addresses are read from HADOOP_CONF_DIR (hdfs-site.xml; a highly available name service has several) or from
+PERCEPTRON_WEBHDFS (`http://host:9870`, several separated by `;`). If the cluster requires Kerberos, the extension of
+the `hdfs` package is used (`pip install 'hdfs[kerberos]'`).
 """
 
 import getpass
@@ -15,7 +15,7 @@ from hdfs import Client, InsecureClient
 from perceptron_core.errors import InputError, UserError
 
 DEFAULT_PORT = 9870
-TIMEOUTS = (10, 60)  # seconds to connect, and between an answer's bytes
+TIMEOUTS = (10, 60)  # seconds: to connect, and between the bytes of an answer
 
 
 def hadoop_configuration() -> dict[str, str]:
@@ -30,7 +30,7 @@ def hadoop_configuration() -> dict[str, str]:
             for item in ElementTree.parse(path).iter("property"):
                 properties[item.findtext("name", "").strip()] = item.findtext("value", "").strip()
         except ElementTree.ParseError as error:
-            raise InputError(f"is no XML ({error}); mend it, or unset HADOOP_CONF_DIR", path) from error
+            raise InputError(f"is not XML ({error}); fix it, or unset HADOOP_CONF_DIR", path) from error
     return properties
 
 
@@ -60,6 +60,7 @@ def connect(host: str) -> Client:
         try:
             from hdfs.ext.kerberos import KerberosClient
         except ImportError as error:
-            raise UserError("the cluster wants Kerberos; install its client: pip install 'hdfs[kerberos]'") from error
+            problem = "the cluster requires Kerberos; install its client: pip install 'hdfs[kerberos]'"
+            raise UserError(problem) from error
         return KerberosClient(url, timeout=TIMEOUTS)
     return InsecureClient(url, user=os.environ.get("HADOOP_USER_NAME") or getpass.getuser(), timeout=TIMEOUTS)

@@ -1,4 +1,4 @@
-"""Asking again where nobody answered: HDFS names a DataNode that has just died until it is missed."""
+"""Retrying requests that got no answer: HDFS names a DataNode that has just died until it notices."""
 
 import time
 from typing import Any, Callable
@@ -10,7 +10,7 @@ PAUSES = (0.2, 1.0, 3.0, 6.0, 12.0)  # seconds
 
 
 def patiently(ask: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """What `ask` returns, asked again after a pause where nobody answered; the last failure is raised."""
+    """What `ask` returns; if there is no answer, it is called again after a pause. The last failure is raised."""
     for pause in PAUSES:
         try:
             return ask(*arguments, **named)

@@ -1,11 +1,11 @@
-"""S3 through boto3, where there is no rename: a folder is there when its manifest is.
+"""S3 through boto3. S3 has no rename, so a folder exists when its manifest exists.
 
-The files of a new folder are put one by one, each marked as the member of a folder; last comes `_manifest.json` with
-their names, sizes and checksums. Without a manifest that matches what is there, neither the folder nor its members
-exist; to remove a folder, its manifest goes first. Other folders are made by an object whose name ends in a slash, as
-S3's own console makes them; other files (a corpus, say) need nothing.
+The files of a new folder are written one by one, each marked as a member of a folder. `_manifest.json` is written last,
+with their names, sizes and checksums. Without a manifest that matches, neither the folder nor its members count as
+existing; to remove a folder, its manifest is removed first. Other folders are made by an object whose name ends in a
+slash, as S3's own console does; other files (such as a corpus) need nothing.
 
-Credentials and region are boto3's own. An endpoint other than Amazon's is read from AWS_ENDPOINT_URL_S3, or given to
+Credentials and region are those of boto3. An endpoint other than Amazon's is read from AWS_ENDPOINT_URL_S3, or given to
 `connect_by`.
 """
 
@@ -32,7 +32,7 @@ except ImportError as error:
     raise UserError("S3 and EMR need boto3; install it: pip install 'mr-perceptron[emr]'") from error
 
 MANIFEST = "_manifest.json"
-MEMBER = {"perceptron": "member"}  # metadata of a file that is there only if its folder's manifest says so
+MEMBER = {"perceptron": "member"}  # metadata of a file that exists only if its folder's manifest lists it
 AWS_ERRORS = (Boto3Error, BotoCoreError, ClientError)
 DELETED_AT_ONCE = 1000  # S3's limit
 
@@ -41,7 +41,7 @@ _clients: list[Any] = []  # one, once it is needed
 
 
 def connect_by(**options: Any) -> None:
-    """How S3 is to be reached from now on: boto3's endpoint_url, region_name, aws_access_key_id …"""
+    """How to reach S3 from now on: boto3's endpoint_url, region_name, aws_access_key_id …"""
     _options.clear()
     _options.update({name: value for name, value in options.items() if value})
     _clients.clear()
@@ -54,12 +54,12 @@ def client() -> Any:
 
 
 class Unreachable(UserError, OSError):
-    """To the user a sentence; to a lease that is being renewed, trouble that may pass."""
+    """A UserError for the user; an OSError for a lease, which tries again."""
 
 
 @contextmanager
 def plainly(what: str) -> Iterator[None]:
-    """Amazon's errors as sentences: `what` says what cannot be done."""
+    """Turn Amazon's errors into sentences; `what` says what cannot be done."""
     try:
         yield
     except AWS_ERRORS as error:
@@ -172,7 +172,7 @@ class S3Storage(Storage):
             try:
                 found = _if_there(client().get_object, **self.place(path), **part)
             except ClientError as error:
-                if _code(error) != "InvalidRange":  # it begins at the end, where nothing is left
+                if _code(error) != "InvalidRange":  # it begins at the end of the file, where nothing is left
                     raise
                 return io.BufferedReader(io.BytesIO())
             if found is None or self._published(path, found["Metadata"]) is None:
@@ -226,7 +226,7 @@ class S3Storage(Storage):
             self.write(join(folder, MANIFEST), json.dumps({"files": files}, indent=1).encode())
 
     def remove(self, path: str) -> None:
-        """All manifests go before anything else, so that no half of a folder is ever taken for the whole."""
+        """Manifests are removed before anything else, so that no half of a folder is ever taken for the whole."""
         with plainly(f"cannot remove {path}"):
             if not self.is_folder(path):
                 client().delete_object(**self.place(path))
@@ -249,7 +249,7 @@ class S3Storage(Storage):
 
 
 class _LeaseClient:
-    """The verbs that a lease needs, with the errors it knows from HDFS; one process alone can create an object."""
+    """What a lease needs, with the errors it knows from HDFS; only one process can create an object."""
 
     def __init__(self, bucket: str) -> None:
         self.bucket = bucket
@@ -264,7 +264,7 @@ class _LeaseClient:
                     raise HdfsError("it is there already") from error
                 if overwrite or _code(error) != "NotImplemented":
                     raise
-                if _if_there(client().head_object, **place):  # a store without conditions: nearly as good
+                if _if_there(client().head_object, **place):  # nearly as safe as a conditional write
                     raise HdfsError("it is there already") from error
                 client().put_object(**place, Body=data)
 

@@ -1,4 +1,4 @@
-"""HDFS: through WebHDFS, or where that is closed to this process through the `hadoop` command."""
+"""HDFS: through WebHDFS, or through the `hadoop` command if this process cannot use WebHDFS."""
 
 import io
 import logging
@@ -26,7 +26,7 @@ log = logging.getLogger("perceptron")
 
 
 def reach(host: str) -> HdfsVerbs:
-    """WebHDFS; where it is closed (or wants Kerberos, and has no client for it), the `hadoop` command if that works."""
+    """WebHDFS; if it is closed (or requires Kerberos and there is no client for it), the `hadoop` command."""
     web: Optional[WebHdfs] = None
     refused: Optional[UserError] = None
     try:
@@ -50,7 +50,7 @@ def reach(host: str) -> HdfsVerbs:
 
 
 class _Stream(io.RawIOBase):
-    """A file's bytes from `position` on, by as many sources as it takes; `open_at` gives the one from an offset."""
+    """A file's bytes from `position` on; if a source fails, it is opened again there by `open_at`."""
 
     def __init__(self, open_at: Callable[[int], Any], position: int) -> None:
         self._open_at, self._position = open_at, position
@@ -82,7 +82,7 @@ class WebHdfsStorage(Storage):
 
     @cached_property
     def client(self) -> HdfsVerbs:
-        """How HDFS is reached: found out once, when it is first asked for something."""
+        """How HDFS is reached: found out once, with the first request."""
         return reach(self.host)
 
     @staticmethod
@@ -146,7 +146,7 @@ class WebHdfsStorage(Storage):
         self._do(f"cannot write {target}", self.client.move, self.inner(path), self.inner(target))
 
     def identity(self, path: str) -> dict[str, Any]:
-        """HDFS's own checksum of the blocks' checksums; it does not read the file."""
+        """HDFS's own checksum of the blocks' checksums; the file is not read."""
         size = self.size(path)
         if size is None:
             raise InputError("there is no such file; check the name", path)
@@ -165,7 +165,7 @@ class WebHdfsStorage(Storage):
 
     @staticmethod
     def _do(cannot: str, verb: Callable[..., Any], *arguments: Any) -> Any:
-        """Ask HDFS for something; `cannot` begins the sentence if it is not to be had."""
+        """Ask HDFS for something; `cannot` is the beginning of the message if HDFS refuses."""
         try:
             return verb(*arguments)
         except HdfsError as error:

@@ -1,4 +1,4 @@
-"""The verbs by WebHDFS, through the `hdfs` package: a file operation costs milliseconds, not a start of Java."""
+"""HDFS through WebHDFS, by the `hdfs` package: an operation takes milliseconds and starts no Java."""
 
 import io
 import os
@@ -12,7 +12,7 @@ from requests.exceptions import RequestException
 from perceptron_jobs.storage.hdfs_verbs import HdfsVerbs, Status, hidden
 from perceptron_jobs.storage.patience import patiently
 
-INSTEAD = "where WebHDFS is closed, a `hadoop` command on the PATH serves instead"
+INSTEAD = "if WebHDFS is closed, put a `hadoop` command on the PATH, which is used instead"
 
 
 class WebHdfs(HdfsVerbs):
@@ -20,13 +20,13 @@ class WebHdfs(HdfsVerbs):
         self.client = client
 
     def answers(self) -> bool:
-        """Whether there is a WebHDFS at the address, be it that it refuses what it is asked."""
+        """Whether there is a WebHDFS at the address, even if it refuses the request."""
         try:
             self.client.status("/")
         except RequestException:
             return False
         except HdfsError as error:
-            return error.exception is not None  # else it is a web server's page: not found, not allowed …
+            return error.exception is not None  # otherwise it is the page of a web server: not found, not allowed …
         return True
 
     def _ask(self, verb: Any, *arguments: Any, **named: Any) -> Any:
@@ -64,7 +64,7 @@ class WebHdfs(HdfsVerbs):
 
     def checksum(self, path: str) -> str:
         found = self._ask(self.client.checksum, path)
-        return found["bytes"][: 2 * found["length"]]  # zeros of no meaning may follow
+        return found["bytes"][: 2 * found["length"]]  # zeros without meaning may follow
 
     def replace(self, path: str, source: BinaryIO) -> None:
         self._send(hidden(path), source)
@@ -87,7 +87,7 @@ class WebHdfs(HdfsVerbs):
         self._rename(path, target, "NONE")
 
     def _rename(self, source: str, target: str, option: str) -> None:
-        """With OVERWRITE a file takes another's place; with NONE it is an error if anything is at the target."""
+        """With OVERWRITE the target is replaced; with NONE it is an error if anything is at the target."""
         answer = self._ask(self.client._rename, source, destination=target, renameoptions=option)
         if answer.content and not answer.json()["boolean"]:  # HttpFS, which knows no options: the old file goes first
             if option == "NONE":

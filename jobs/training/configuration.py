@@ -76,13 +76,13 @@ def _named_corpus(plan: TrainingPlan, folder: str) -> CorpusOfRun:
 
 
 def configure(plan: TrainingPlan, run: RunDir, corpus: CorpusOfRun) -> tuple[RunConfig, Standing]:
-    """The run's configuration, and the weights it starts from; refuses to go on with another one."""
+    """The run's configuration, and the weights it starts from; a run is not continued with another configuration."""
     task_record = plan.task.portable()
     labels, start, init_digest = plan.task.labels(corpus.prepared.labels()), empty(weight=np.float32), None
     if plan.init_model:
         if corpus.min_count > 1:
             raise UserError(
-                "--init-model may bring features that --min-count has left out of the corpus; leave out one of the two"
+                "the model of --init-model may have features that --min-count leaves out; give only one of the two"
             )
         first = open_model(plan.init_model)
         labels, start = _start_from(first, plan, corpus.prepared)
@@ -116,7 +116,7 @@ def configure(plan: TrainingPlan, run: RunDir, corpus: CorpusOfRun) -> tuple[Run
 
 def _start_from(first: Model, plan: TrainingPlan, corpus: Prepared) -> tuple[list[str], Rows]:
     if first.task["templates"] != plan.task.record["templates"]:
-        raise UserError(f"{plan.init_model} has other features than the task; start from a model of the same features")
+        raise UserError(f"{plan.init_model} has other features than the task; start from a model with the same ones")
     found = set(corpus.labels()) | set(first.labels)
     labels = plan.task.labels(sorted(found))
     column = "weight" if "weight" in first.rows.values else "averaged"
@@ -132,7 +132,7 @@ def _refuse_differences(run: RunDir, known: dict[str, Any], wanted: dict[str, An
     if differences:
         raise UserError(
             f"the run {run.path} was begun with other settings: {'; '.join(differences)}. "
-            "Use the same settings to go on with it, or another --run-dir to begin anew"
+            "Use the same settings to continue it, or another --run-dir to begin a new run"
         )
 
 

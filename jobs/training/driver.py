@@ -1,12 +1,12 @@
-"""The loop: an epoch on every shard, mix, publish, stop? — and the same again after a crash.
+"""The training loop: an epoch on every shard, mix, publish, stop? It continues after a crash.
 
     w = 0, or another model's weights
     for n in 1 … N:                                     # McDonald et al. 2010, Fig. 3
-        MRTrainEpoch(shards, w)  →  the mixed weights   # mappers: one epoch a shard; reducers: mix per feature
-        publish epoch n; stop?                          # the first epoch, in several rounds: see rounds.py
+        MRTrainEpoch(shards, w)  →  the mixed weights   # mappers: one epoch per shard; reducers: mix by feature
+        publish epoch n; stop?                          # the first epoch may have rounds: perceptron_core/training
 
-All that the loop needs to go on is in the run directory, so a run that was killed continues after its last whole
-epoch and ends with the same bytes.
+All that the loop needs to continue is in the run directory, so a run that was killed continues after its last complete
+epoch and ends with the same bytes. The loop tells a listener what happens, and knows neither terminal nor report.
 """
 
 import os
@@ -43,19 +43,19 @@ from perceptron_jobs.training.shard_counts import count_shards_of_features
 
 
 def train(plan: TrainingPlan, listener: Listener) -> RunDir:
-    """Train, or go on training, in the plan's run directory."""
+    """Train, or continue to train, in the plan's run directory."""
     plan.settings.check()
     plan.task.structure(plan.settings.decoder).check(plan.settings)
     plan = plan._replace(task=plan.task.settled(plan.settings.decoder))
     check_mixing(plan.mixing, plan.settings.learner)
     plan = one_pass.plan_of_one_pass(plan)
-    # first, so that a mistake in it is found before anything is written
+    # First, so that a mistake in it is found before anything is written.
     held_out = read_held_out(plan.task, plan.settings.decoder, plan.dev, open_file) if plan.dev else None
     run = RunDir(plan.run_dir)
     with run.opened() as is_new:
         plan = plan._replace(cluster=plan.cluster.of_run(run.path))
         for job in [] if is_new else plan.cluster.end_jobs():
-            listener.note(f"ended {job}, a job of this run whose driver is gone")
+            listener.note(f"ended {job}, a job of this run whose driver was killed")
         run.remove_leftovers()
         corpus = find_corpus(plan, run, listener)
         config, start = configure(plan, run, corpus)
@@ -81,15 +81,15 @@ class _Training:
         self.opened, self.held_out = opened, held_out
         self.plan, self.run, self.corpus, self.config, self.listener = opened
         self.labels, self.settings = self.config.labels, self.config.training_settings()
-        self.last: dict[int, Standing] = {}  # what was published last need not be read again
+        self.last: dict[int, Standing] = {}  # the epoch published last, which need not be read again
 
     def go_on(self) -> RunDir:
-        """Epoch after epoch, from the last whole one, until there is a reason to stop."""
+        """Train epoch after epoch, from the last complete one on, until there is a reason to stop."""
         epoch = self.run.epochs()[-1]
         history = self.run.history(epoch)
         self.run.tidy(history)
         if epoch:
-            self.listener.note(f"going on after epoch {epoch} of {self.run.path}")
+            self.listener.note(f"continuing after epoch {epoch} of {self.run.path}")
         if self.plan.mixing == SCALED:
             count_shards_of_features(self.opened)
         while True:
@@ -190,7 +190,7 @@ class _Training:
         return mixed, JobRecord(stats, output.shuffled(), output.ranges[0]["worked"], reducers)
 
     def _input(self, shard: int, scratch: str) -> str:
-        """The shard's file; or, if this process has it in memory, a line that says so."""
+        """The shard's file; or, if this process has the shard in memory, a file with a line that says so."""
         name = f"{self.config.run}/{shard}"
         if self.plan.cluster.runner != "inline" or residency.find(name) is None:
             return self.plan.cluster.file(self.corpus.path(shard))
@@ -200,13 +200,13 @@ class _Training:
         return path
 
     def _examples(self, part: RoundPart) -> int:
-        """How many a pass over the part of all shards has."""
+        """The number of examples in this part of all shards."""
         unit = self.plan.task.structure(self.settings.decoder).unit
         spans = [part.span(getattr(self.corpus.shards[shard], unit)) for shard in self.config.chosen_shards]
         return sum(last - first for first, last in spans)
 
     def _show_progress(self, epoch: int, part: RoundPart, inline: bool) -> Any:
-        """Examples within this process, map tasks or hundredths of the job elsewhere; the callback for these."""
+        """In this process examples are counted; elsewhere map tasks or percent, by the callback that is returned."""
         total = self._examples(part) * self.settings.local_epochs
         name = f"epoch {epoch}" + (f", round {part.number + 1} of {part.rounds}" if part.rounds > 1 else "")
         if not inline:

@@ -17,7 +17,7 @@ class JobRecord(NamedTuple):
         return [round(end - start, 3) for _, (start, end) in zip(self.stats, self.mappers)]
 
     def reducer_seconds(self) -> list[float]:
-        """One after the other or at the same time, as the runner has it."""
+        """Of each reducer; whether they ran one after the other or at the same time depends on the runner."""
         return [round(end - start, 3) for start, end in self.reducers]
 
 

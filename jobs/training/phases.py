@@ -1,7 +1,7 @@
 """Where an epoch's seconds go: submitting its job, mapping, shuffling, reducing, publishing.
 
-Every task says by the clock when it began and ended its work, so the split is the same on all runners and asks no
-service for it. The clocks of several machines differ a little; a phase is never shown as less than nothing.
+Every task reports when it began and ended its work, so the phases are known on all runners without asking any service.
+The clocks of several machines differ a little; therefore a phase that would be negative counts as 0.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ Interval = Sequence[float]  # from, to: seconds since 1970
 def seconds_by_phase(
     began: float, mappers: Sequence[Interval], reducers: Sequence[Interval], ended: float
 ) -> dict[str, float]:
-    """What passed until the first mapper began, until the last one ended, until the first reducer began, and so on."""
+    """The seconds until the first mapper began, until the last one ended, until the first reducer began, and so on."""
     marks = [
         began,
         min(start for start, _ in mappers),

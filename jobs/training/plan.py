@@ -1,4 +1,4 @@
-"""What a training is asked to do, and who hears how it goes."""
+"""What a training is asked to do, and who is told how it goes."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Optional
@@ -25,7 +25,7 @@ class TrainingPlan(NamedTuple):
     seed: Optional[int] = None
     min_count: Optional[int] = None
     settings: Settings = Settings()
-    threads: int = 1  # which changes no result, and so is no setting
+    threads: int = 1  # not among the settings, since it changes no result
     mixing: str = DEFAULT_MIXING
     rounds: Optional[int] = None  # of the first epoch; None: see perceptron_core/training/rounds.py
     subsample: bool = False
@@ -35,10 +35,10 @@ class TrainingPlan(NamedTuple):
 
 
 class Listener:
-    """Hears what a run does; the command line shows it, a library user may ignore it."""
+    """Is told what a run does. The command line shows it; a user of the library may ignore it."""
 
     def note(self, text: str) -> None:
-        """Something worth saying once."""
+        """A message for the user."""
 
     def step(self, what: str, total: int) -> None:
         """Work of `total` units begins."""

@@ -1,19 +1,19 @@
-"""A run's directory: what decides the weights, and the epochs, each whole or not there at all.
+"""A run's directory: its configuration and its epochs. An epoch is either complete or not there.
 
     config.json                 the task, labels, settings, mixing, shards, seed and data: what decides the weights
     prepared/                   the encoded shards, if the run prepared them itself
     occurrences                 in how many shards the features occur, if the mixing is scaled
     idf                         the features' inverse document frequencies, if the learner is rocchio
     epoch-0007/weights          the mixed weights after the epoch
-    epoch-0007/average          the sum of the epochs' averages, to go on with
+    epoch-0007/average          the sum of the epochs' averages, to continue with
     epoch-0007/stats.json       the epoch's counts and those of all epochs before it
     round-3                     while the first epoch is trained in rounds: the mixed weights after the third
-    history.jsonl               one line an epoch
+    history.jsonl               one line per epoch
     model                       last and averaged weights of the best epoch (or the last), once training has ended
     mistakes.json               the model's most frequent confusions on the dev set, with examples, if there is one
-    report.html                 all of this to look at
+    report.html                 a page about the run
 
-An epoch is written under a temporary name and renamed. Of the epochs only the last and the best are kept.
+An epoch is written under a temporary name and renamed. Only the last epoch and the best are kept.
 """
 
 import json
@@ -50,9 +50,9 @@ class RunDir:
 
     @contextmanager
     def opened(self) -> Iterator[bool]:
-        """The directory, made if need be, and held: whether it is new.
+        """Make the directory if it is not there, and lock it; yields whether it is new.
 
-        If a run is refused before it began, all of it goes again.
+        If a run is refused before it has begun, the directory is removed again.
         """
         is_new = not self.storage.is_folder(self.path)
         self.storage.make_folder(self.path)
@@ -82,13 +82,13 @@ class RunDir:
         self.storage.write(self.file("config.json"), _json_bytes(config.record()))
 
     def remove_leftovers(self) -> None:
-        """Rounds of the first epoch, and what a killed process was still writing."""
+        """Remove rounds of the first epoch, and what a killed process was writing."""
         for name in self.storage.names(self.path):
             if LEFTOVER.fullmatch(name):
                 self.storage.remove(self.file(name))
 
     def note_prepared(self, folder: str) -> None:
-        """Remember where the corpus lies that was prepared elsewhere: feature names are looked up there."""
+        """Remember where the prepared corpus is, if it is elsewhere: feature names are looked up there."""
         self.storage.write(self.file("prepared_elsewhere.json"), _json_bytes({"folder": absolute(folder)}))
 
     def prepared_folder(self) -> Optional[str]:
@@ -114,7 +114,7 @@ class RunDir:
             return [EpochEntry.from_record(record) for record in read_json(path)["history"]]
 
     def publish(self, epoch: int, standing: Standing, history: History) -> None:
-        """Make an epoch appear, whole, and let those go that nobody needs any more."""
+        """Make an epoch appear, complete, and remove those that are not needed any more."""
         with self.storage.new_folder(self.epoch_dir(epoch)) as folder:
             write_model(join(folder, "weights"), standing.weights)
             if standing.average is not None:
@@ -130,7 +130,7 @@ class RunDir:
         return self.file(f"round-{number}")
 
     def write_round(self, number: int, weights: Model) -> None:
-        """The weights that the next round starts from; those before them have been used."""
+        """The weights that the next round starts from; those of the round before are removed."""
         with self.storage.new_file(self.round_file(number)) as path:
             write_model(path, weights)
         if number > 1:
@@ -161,7 +161,7 @@ class RunDir:
         return written if len(written) == len(history) else history
 
     def tidy(self, history: History) -> None:
-        """Do what a killed process may have left undone after its last epoch."""
+        """Do what a killed process may not have done after its last epoch."""
         self.drop_epochs(history)
         if len(self._history_lines()) != len(history):
             self.write_history(history)
@@ -217,13 +217,13 @@ class RunDir:
         return best if best is not None and best in epochs else epochs[-1]
 
     def model(self) -> Model:
-        """The chosen epoch's last and averaged weights in one."""
+        """The last and the averaged weights of the chosen epoch, in one model."""
         epoch = self.chosen_epoch()
         return self.standing(epoch).model()
 
 
 def fetch_model(path: str) -> Model:
-    """A model file, wherever it is kept; an error names it, not its copy."""
+    """A model file from any storage; an error names the file itself, not a local copy."""
     try:
         return read_model(storage_of(path).fetch(path))
     except InputError as error:
@@ -236,7 +236,7 @@ def open_model(path: str) -> Model:
     if storage.is_folder(path):
         run = RunDir(path)
         if run.config() is None:
-            raise InputError("is no run directory (it has no config.json); give a model file or a run directory", path)
+            raise InputError("is not a run directory (it has no config.json); give one, or a model file", path)
         return run.model()
     if storage.size(path) is None:
         raise InputError("there is no such model; give a model file or a run directory", path)

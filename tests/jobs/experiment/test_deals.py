@@ -9,9 +9,9 @@ import pytest
 
 from perceptron_core.shards.dealing import deal
 from perceptron_core.task_file import read_task
-from perceptron_jobs.experiment import deals
+from perceptron_jobs.experiment import uneven
 from perceptron_jobs.experiment.cell import Cell, Corpus
-from perceptron_jobs.experiment.corpora import prepare_dealt
+from perceptron_jobs.experiment.corpora import prepare_unevenly
 
 
 def cell_of(corpus: Path, deal_name: str, shards: int) -> Cell:
@@ -19,19 +19,19 @@ def cell_of(corpus: Path, deal_name: str, shards: int) -> Cell:
     return Cell("run", "run", place, deal_name, {"shards": shards, "seed": 1})
 
 
-@pytest.mark.parametrize("name", deals.DEALS)
+@pytest.mark.parametrize("name", uneven.UNEVEN)
 @pytest.mark.parametrize("shards", [1, 4, 10])
 def test_a_deal_gives_every_sentence_to_one_shard(name, shards):
     lengths = [3, 1, 2, 9, 9, 1, 4]
-    parts = deals.DEALS[name](lengths, shards, 7)
+    parts = uneven.UNEVEN[name](lengths, shards, 7)
     assert len(parts) == shards and sorted(np.concatenate(parts).tolist()) == list(range(7))
 
 
 def test_the_deals_are_what_they_are_called():
     lengths = [5, 3, 4, 1, 2, 6]
-    assert [part.tolist() for part in deals.DEALS["in-order"](lengths, 3, 1)] == [[0, 1], [2, 3], [4, 5]]
-    assert [part.tolist() for part in deals.DEALS["sorted"](lengths, 3, 1)] == [[3, 4], [1, 2], [0, 5]]
-    sizes = [len(part) for part in deals.DEALS["unequal"]([1] * 2929, 10, 1)]
+    assert [part.tolist() for part in uneven.UNEVEN["in-order"](lengths, 3, 1)] == [[0, 1], [2, 3], [4, 5]]
+    assert [part.tolist() for part in uneven.UNEVEN["sorted"](lengths, 3, 1)] == [[3, 4], [1, 2], [0, 5]]
+    sizes = [len(part) for part in uneven.UNEVEN["unequal"]([1] * 2929, 10, 1)]
     assert sizes == [1000, 500, 333, 250, 200, 167, 143, 125, 111, 100]
 
 
@@ -41,9 +41,9 @@ def test_a_deal_like_that_of_prepare_builds_the_same_shards(corpus, must, monkey
         order = np.argsort(places, kind="stable")
         return [order[shard_of[order] == shard] for shard in range(shards)]
 
-    monkeypatch.setitem(deals.DEALS, "like-prepare", like_prepare)
+    monkeypatch.setitem(uneven.UNEVEN, "like-prepare", like_prepare)
     cell = cell_of(corpus, "like-prepare", 4)
-    prepare_dealt(cell, read_task(cell.corpus.task), cell.corpus.train, str(tmp_path / "dealt"))
+    prepare_unevenly(cell, read_task(cell.corpus.task), cell.corpus.train, str(tmp_path / "dealt"))
     must("prepare", cell.corpus.task, "--train", *cell.corpus.train, "--shards", 4, "--output", tmp_path / "prepared")
     for path in (tmp_path / "prepared").glob("*.gz"):
         assert (tmp_path / "dealt" / path.name).read_bytes() == path.read_bytes()
