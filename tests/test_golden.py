@@ -82,6 +82,11 @@ metric: spans
 features: ["word[-1..1]", "pos[-1..0] & pos[0..1]", "suffix2[0]", "shape[0]", "prefix1(pos)[1]"]
 """
 PAIRS = CHUNKS.replace('"shape[0]"', '"shape[0]", "label[-1] & word[0]", "label[-1] & pos[0]"')
+SECOND = CHUNKS.replace(
+    '"shape[0]"',
+    '"shape[0]", "label[-1] & pos[0]", "label[-2]", "label[-2] & word[0]",'
+    ' "label[-2] & label[-1]", "label[-2] & label[-1] & pos[0]"',
+)
 HISTORY = """\
 columns: [word, pos, chunk]
 predict: chunk
@@ -98,6 +103,7 @@ TASKS = {
     "legal": CHUNKS.replace("iob2", "{input: iob2, train: iobes, output: iob2}") + "legal_transitions: true\n",
     "plain": CHUNKS + "transitions: false\nstart_stop: false\nbias: false\n",
     "history": HISTORY,
+    "second": SECOND,
     "crfpp": "columns: [word, pos, chunk]\npredict: chunk\ncrfpp: template\n",
     "python": CHUNKS + "python: own.py\nextractor: extract\nlookups: {class: words.txt}\n",
     "word_tag": WORD_TAG,
@@ -171,6 +177,12 @@ def _cases() -> dict[str, Case]:
             ),
         ),
         "start from a model": Case("chunks", ("--init-model", "START")),
+        "second order, beam, early": Case("second", ("--decoder", "beam", "--beam", 3, "--update", "early")),
+        "second order, k best": Case("second", ("--learner", "mira", "--k-best", 3, "--minibatch", 4, "--threads", 2)),
+        "second order, three shards": Case("second", ("--shards", 3, "--min-updates", 2)),
+        "second order, scaled": Case("second", ("--shards", 3, "--mixing", "scaled")),
+        "second order, min-count": Case("second", ("--min-count", 3, "--learner", "pa1")),
+        "second order, history's templates": Case("history", ("--decoder", "viterbi")),
         "numbers, pa2": Case("svmlight", ("--learner", "pa2", "--shards", 2)),
     }
     return {**cases, **more}
@@ -180,6 +192,7 @@ CASES = _cases()
 BY_REFERENCE = (
     "task pairs", "task history", "task many", "task python", "task svmlight", "learner pa2", "learner rocchio, chunks",
     "mixing scaled", "beam, early, mira", "beam, max-violation", "k best", "minibatch mira", "min-updates", "rounds",
+    "task second", "second order, beam, early", "second order, k best", "second order, three shards",
 )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def _mean_scores(runs: Seeds) -> list[float]:
 
 
 def _arrival(runs: Seeds, baselines: Seeds) -> Optional[int]:
-    """The number of epochs after which the averaged weights are about as good as the baseline's at its end. With several
+    """The number of epochs after which the averaged weights are about as good as the last of the baseline. With several
     seeds, their mean scores decide, since that of one may stay just below the mark for long."""
     if not baselines:
         return None
