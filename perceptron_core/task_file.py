@@ -11,11 +11,11 @@ from perceptron_core.corpus.label_encodings import AS_IS
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.attributes import Attribute, AttributeSet, did_you_mean, read_lookup
 from perceptron_core.features.crfpp import parse_crfpp
+from perceptron_core.features.feature_set import has_no_label
 from perceptron_core.features.templates import Template, parse_templates
 from perceptron_core.registry import ENCODINGS, METRICS
 from perceptron_core.structures import KINDS
 from perceptron_core.structures.base import Structure
-from perceptron_core.structures.sequence.structure import has_no_label
 from perceptron_core.task import Task, checksum, user_functions
 
 DEFAULTS: dict[str, Any] = {

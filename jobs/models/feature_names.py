@@ -14,9 +14,9 @@ from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
 from perceptron_core.features.feature_set import extracted_key, template_key
+from perceptron_core.features.keys import joined_keys
 from perceptron_core.features.templates import LABEL_COLUMN, Template, boundary_value, feature_name
 from perceptron_core.kernels import KeyTable, compose_keys
-from perceptron_core.structures.sequence.keys import joined_keys
 from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.text import before_name, extracted_name

@@ -56,6 +56,11 @@ def is_input(part: Part) -> bool:
     return part.column != LABEL_COLUMN
 
 
+def has_no_label(template: Template) -> bool:
+    """Whether all parts of the template are in the input."""
+    return all(map(is_input, template.parts))
+
+
 def without_labels(template: Template) -> Template:
     """The template as far as the input decides its value; it keeps its text, by which it is hashed."""
     return template._replace(parts=tuple(filter(is_input, template.parts)))

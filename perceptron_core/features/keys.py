@@ -1,5 +1,6 @@
 """The keys of features, where they fire: what structures compose, and what is counted, filtered and numbered."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
 from perceptron_core.features.feature_set import EXTRACTOR_SEED, Program
-from perceptron_core.hashing import extend_keys
+from perceptron_core.hashing import extend_key, extend_keys, hash_string
 from perceptron_core.kernels import ALL_ONE, compose_keys
 
 NO_KEYS = np.zeros(0, np.uint64)
@@ -60,3 +61,25 @@ def append_per_token(
     order = np.argsort(token, kind="stable")
     joined = np.append(0, np.cumsum(sizes + more_sizes)).astype(np.int32)
     return joined, np.concatenate([keys, more_keys])[order]
+
+
+# ---------------------------------------------------------------- features joined with labels that a search decides
+
+
+def label_hashes(labels: Sequence[str]) -> np.ndarray:
+    return np.array([hash_string(label) for label in labels], np.uint64)
+
+
+def joined_keys(keys: np.ndarray, labels: Sequence[str], count: int = 1) -> np.ndarray:
+    """The keys that features become with `count` labels before: keys × labels (× labels), flat; the nearest first."""
+    hashes = label_hashes(labels)
+    for _ in range(count):
+        keys = extend_keys(keys[:, None], hashes[None, :]).ravel()
+    return keys
+
+
+def joined_key(key: int, labels: Sequence[str]) -> int:
+    """The key that one feature becomes with these labels before, the nearest first."""
+    for label in labels:
+        key = extend_key(key, hash_string(label))
+    return key

@@ -13,9 +13,10 @@ import sys
 import numpy as np
 from prepared_records import shard_records
 
+from perceptron_core.features.keys import joined_keys
 from perceptron_core.settings import Settings
-from perceptron_core.structures.sequence.blocks import FeatureNumbers
-from perceptron_core.structures.sequence.keys import joined_keys, transition_keys
+from perceptron_core.shards.records import Record
+from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_core.training.in_memory import InMemory, Options
 from perceptron_core.training.mixing import mix
@@ -26,7 +27,9 @@ from perceptron_jobs.corpora.prepared import read_prepared
 
 def main(folder: str, task_path: str, epochs: str, mixing: str) -> None:
     task, prepared = read_task(task_path), read_prepared(folder)
-    training = InMemory(task, shard_records(prepared), Options(Settings(average=False)))
+    shards = shard_records(prepared)
+    training = InMemory(task, shards, Options(Settings(average=False)))
+    met = [_features(task, training.labels, records) for records in shards]
     errors, everything, own = [], [], []
     for epoch in range(1, int(epochs) + 1):
         weights = training.standing.weights.rows
@@ -34,8 +37,7 @@ def main(folder: str, task_path: str, epochs: str, mixing: str) -> None:
         ends = [_end(weights, step.rows) for step in steps]
         errors.append(stats.errors)
         everything.append(sum(map(_size, ends)))
-        met = [shard.memory for shard in training.resident if shard is not None]
-        own.append(sum(_size(_of_shard(rows, numbers, training.labels)) for rows, numbers in zip(ends, met)))
+        own.append(sum(_size(_with_keys(rows, keys)) for rows, keys in zip(ends, met)))
         training.standing = training.standing.after(mix(mixing, weights, steps), epoch)
     print(json.dumps({"errors": errors, "all": everything, "own": own}))
 
@@ -49,11 +51,21 @@ def _end(before: Rows, step: Rows) -> Rows:
     return drop_zeros(union.with_values(weight=weight.astype(np.float32), lag=lag))
 
 
-def _of_shard(rows: Rows, numbers: FeatureNumbers, labels: list[str]) -> Rows:
-    emissions, pairs = numbers.tables
-    met = [emissions.keys(), joined_keys(pairs.keys(), labels), transition_keys(labels).ravel()]
-    found = find_keys(rows, np.concatenate(met))
-    return select(rows, np.unique(found[found >= 0]))
+def _features(task: Task, labels: list[str], records: list[Record]) -> np.ndarray:
+    """The keys of all weights of a shard's features; transitions are in every shard."""
+    structure, reader = task.structure(Settings().decoder), task.shard_reader(labels)
+    met = [np.array(list(structure.fixed_names(labels)), np.uint64)]
+    for kind, record in records:
+        encoded = reader.take(kind, record)
+        if encoded is not None:
+            groups = structure.keys(encoded, reader.tables(), reader.label_hashes).groups
+            met += [joined_keys(np.unique(group.keys), labels, before) for before, group in enumerate(groups)]
+    return np.unique(np.concatenate(met))
+
+
+def _with_keys(rows: Rows, keys: np.ndarray) -> Rows:
+    found = find_keys(rows, keys)
+    return select(rows, found[found >= 0])
 
 
 def _size(rows: Rows) -> int:

@@ -40,7 +40,7 @@ Lease.SECONDS = {LEASE}
 show = Terminal.epoch
 def show_and_stop(terminal, entry):
     show(terminal, entry)
-    if entry["epoch"] == int(sys.argv[1]):
+    if entry.epoch == int(sys.argv[1]):
         os.kill(os.getpid(), signal.SIGSTOP)
 Terminal.epoch = show_and_stop
 sys.exit(main(sys.argv[2:]))

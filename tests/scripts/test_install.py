@@ -18,7 +18,11 @@ from repository import ROOT
 
 SOURCES = ("LICENSE", "README.md", "pyproject.toml", "setup.cfg", "setup.py", "configs", "jobs", "perceptron_core")
 BUILT = shutil.ignore_patterns("*.so", "*.c", "__pycache__")
-NOT_INHERITED = ("CC", "PYTHONPATH", "SETUPTOOLS_USE_DISTUTILS")  # the last is set by `import jobs`, for mrjob
+NOT_INHERITED = (
+    "CC",
+    "PYTHONPATH",
+    "SETUPTOOLS_USE_DISTUTILS",
+)  # the last is set by `import perceptron_jobs`, for mrjob
 NEEDED = ("cython", "setuptools", "wheel", "pip")
 PERCEPTRON = "import sys; from perceptron_jobs.cli.main import main; sys.exit(main())"
 TEXT = "the D\nстарый A\nкот N\nspит V\n\n猫 N\nfast A\nflies V\n\nflies N\nlike V\nthe D\narrow N\n"

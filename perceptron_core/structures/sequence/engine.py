@@ -11,13 +11,14 @@ import numpy as np
 
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
+from perceptron_core.features.keys import joined_keys, label_hashes
 from perceptron_core.kernels import DENSE_LABELS, Bank, Trainer
 from perceptron_core.registry import ONE_PASS
 from perceptron_core.settings import Settings
 from perceptron_core.structures.base import Counted, Engine, Structure
 from perceptron_core.structures.sequence.blocks import FeatureBlock, FeatureNumbers
 from perceptron_core.structures.sequence.kernel import SequenceFinder
-from perceptron_core.structures.sequence.keys import joined_keys, label_hashes, transition_keys
+from perceptron_core.structures.sequence.keys import transition_keys
 from perceptron_core.weights.rows import Rows, find_keys, from_entries, interleave, select
 
 EMISSIONS, PAIRS = 0, 1  # the groups of features

@@ -1,14 +1,11 @@
-"""The keys of weights that have labels in them: transitions, and features joined with the labels before."""
+"""The keys of transitions."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from perceptron_core.hashing import extend_key, extend_keys, hash_string
-
-
-def label_hashes(labels: Sequence[str]) -> np.ndarray:
-    return np.array([hash_string(label) for label in labels], np.uint64)
+from perceptron_core.features.keys import label_hashes
+from perceptron_core.hashing import extend_keys, hash_string
 
 
 def transition_keys(labels: Sequence[str]) -> np.ndarray:
@@ -21,18 +18,3 @@ def transition_keys(labels: Sequence[str]) -> np.ndarray:
     start = extend_keys(hash_string("start"), names)
     stop = extend_keys(hash_string("stop"), names)
     return np.concatenate([between, start[None, :], stop[None, :]])
-
-
-def joined_keys(keys: np.ndarray, labels: Sequence[str], count: int = 1) -> np.ndarray:
-    """The keys that features become with `count` labels before: keys × labels (× labels), flat; the nearest first."""
-    hashes = label_hashes(labels)
-    for _ in range(count):
-        keys = extend_keys(keys[:, None], hashes[None, :]).ravel()
-    return keys
-
-
-def joined_key(key: int, labels: Sequence[str]) -> int:
-    """The key that one feature becomes with these labels before, the nearest first."""
-    for label in labels:
-        key = extend_key(key, hash_string(label))
-    return key

@@ -15,17 +15,16 @@ import numpy as np
 from perceptron_core.errors import UserError
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
-from perceptron_core.features.feature_set import FeatureSet, Program, template_key, without_labels
+from perceptron_core.features.feature_set import FeatureSet, Program, has_no_label, template_key, without_labels
 from perceptron_core.features.filters import StepSizes
-from perceptron_core.features.keys import FeatureKeys, compose
+from perceptron_core.features.keys import FeatureKeys, compose, joined_key
 from perceptron_core.features.templates import LABEL_COLUMN, Template, parse_feature_name
 from perceptron_core.kernels import DENSE_LABELS, KeyTable
 from perceptron_core.settings import Settings
 from perceptron_core.structures.base import Structure
 from perceptron_core.structures.sequence.blocks import FeatureNumbers
-from perceptron_core.structures.sequence.keys import joined_key
 from perceptron_core.structures.sequence.second_order_engine import SecondOrderEngine
-from perceptron_core.structures.sequence.structure import FirstOrder, has_no_label
+from perceptron_core.structures.sequence.structure import FirstOrder
 from perceptron_core.weights.rows import Rows
 from perceptron_core.weights.text import START, STOP, before
 

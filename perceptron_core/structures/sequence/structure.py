@@ -13,9 +13,9 @@ import numpy as np
 from perceptron_core.corpus.label_encodings import legal_transitions
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
-from perceptron_core.features.feature_set import FeatureSet, Program, is_input, template_key
+from perceptron_core.features.feature_set import FeatureSet, Program, has_no_label, template_key
 from perceptron_core.features.filters import StepSizes
-from perceptron_core.features.keys import FeatureKeys, compose, with_extracted
+from perceptron_core.features.keys import FeatureKeys, compose, joined_key, with_extracted
 from perceptron_core.features.templates import Template, parse_feature_name
 from perceptron_core.hashing import extend_key, hash_string
 from perceptron_core.kernels import KeyTable
@@ -24,7 +24,7 @@ from perceptron_core.settings import Settings
 from perceptron_core.structures.base import Structure
 from perceptron_core.structures.sequence.blocks import FeatureNumbers
 from perceptron_core.structures.sequence.engine import SequenceEngine
-from perceptron_core.structures.sequence.keys import joined_key, transition_keys
+from perceptron_core.structures.sequence.keys import transition_keys
 from perceptron_core.weights.rows import Rows
 from perceptron_core.weights.text import START, STOP, before, before_name
 
@@ -106,8 +106,3 @@ class FirstOrder(Structure):
     def labels_in(self, name: str) -> set[str]:
         label_before, _ = before(name)
         return set() if label_before is None else {label_before}
-
-
-def has_no_label(template: Template) -> bool:
-    """Whether all parts of the template are in the input."""
-    return all(map(is_input, template.parts))

@@ -18,14 +18,14 @@ import numpy as np
 from perceptron_core.errors import UserError
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
-from perceptron_core.features.feature_set import FeatureSet
+from perceptron_core.features.feature_set import FeatureSet, has_no_label
 from perceptron_core.features.keys import FeatureKeys, KeyGroup, append_per_token
 from perceptron_core.features.templates import Template
 from perceptron_core.kernels import compose_keys
 from perceptron_core.settings import Settings
 from perceptron_core.structures.base import Structure
 from perceptron_core.structures.sequence.blocks import FeatureNumbers
-from perceptron_core.structures.sequence.structure import FirstOrder, has_no_label
+from perceptron_core.structures.sequence.structure import FirstOrder
 from perceptron_core.structures.tokens.engine import TokenEngine
 from perceptron_core.weights.rows import Rows
 

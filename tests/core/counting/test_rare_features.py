@@ -17,9 +17,9 @@ from perceptron_core.counting.rare import kept_keys, sum_counts, token_counts
 from perceptron_core.errors import UserError
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.features.filters import keep_only
-from perceptron_core.features.keys import FeatureKeys, KeyGroup
+from perceptron_core.features.keys import FeatureKeys, KeyGroup, joined_keys
 from perceptron_core.kernels import KeyTable
-from perceptron_core.structures.sequence.keys import joined_keys, transition_keys
+from perceptron_core.structures.sequence.keys import transition_keys
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_core.weights.model_file import read_model

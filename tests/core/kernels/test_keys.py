@@ -63,28 +63,65 @@ def test_composed_keys_are_equal_and_as_defined(native: Any, seed: int) -> None:
     tables = [reference.hash_strings([text for row in rows for text in row]) for rows in texts]
     ids = [random.integers(0, 3, int(lengths.sum())).astype(np.int32) for _ in features.columns]
 
-    composed = native.compose_keys(features.unigrams, lengths, ids, tables)
-    assert_same(composed, reference.compose_keys(features.unigrams, lengths, ids, tables))
+    program = features.program(features.templates)
+    composed = native.compose_keys(program, lengths, ids, tables)
+    assert_same(composed, reference.compose_keys(program, lengths, ids, tables))
 
     expected, begin = [], 0
     for length in lengths.tolist():
         for t in range(length):
-            keys = []
-            for template in features.templates:
-                values: list[Optional[str]] = []
-                for part in template.parts:
-                    at, c = t + part.offset, features.columns.index(part.column)
-                    if 0 <= at < length:
-                        attribute = features.attributes[c].index(part.attribute)
-                        values.append(texts[c][ids[c][begin + at]][attribute])
-                    else:
-                        values.append(boundary_value(template.style, at if at < 0 else at - length + 1))
-                if None not in values:
-                    keys.append(template_key(template, values))
-            expected.append(keys)
+            keys = [_key(features, template, {"": t}, [column[begin : begin + length] for column in ids], texts)
+                    for template in features.templates]  # fmt: skip
+            expected.append([key for key in keys if key])
         begin += length
     starts, keys = composed
     assert [keys[a:b].tolist() for a, b in zip(starts, starts[1:])] == expected
+
+
+Texts = list[list[list[Optional[str]]]]
+
+
+def _key(
+    features: FeatureSet, template: Template, site: dict[str, int], ids: Sequence[np.ndarray], texts: Texts
+) -> Optional[int]:
+    """The key by its definition; None if one of its parts has no value. `site` has a position in the sentence for each
+    anchor."""
+    values: list[Optional[str]] = []
+    for part in template.parts:
+        at, c = site[part.anchor] + part.offset, features.columns.index(part.column)
+        length = len(ids[c])
+        if 0 <= at < length:
+            values.append(texts[c][ids[c][at]][features.attributes[c].index(part.attribute)])
+        else:
+            values.append(boundary_value(template.style, at if at < 0 else at - length + 1))
+    return None if None in values else template_key(template, values)
+
+
+@settings(deadline=None, max_examples=60)
+@given(SEEDS)
+def test_a_site_has_a_position_for_every_anchor(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    anchors = ["head", "child"]
+    templates = [
+        template._replace(parts=tuple(part._replace(anchor=str(random.choice(anchors))) for part in template.parts))
+        for template in random_templates(random, 2, 2)
+    ]
+    features = FeatureSet(templates, ["column0", "column1"])
+    texts: Texts = [
+        [[None if random.random() < 0.2 else f"{c}.{a}.{i}" for a in range(len(names))] for i in range(3)]
+        for c, names in enumerate(features.attributes)
+    ]
+    tables = [reference.hash_strings([text for row in rows for text in row]) for rows in texts]
+    begin, length, sites = int(random.integers(0, 4)), int(random.integers(1, 6)), int(random.integers(0, 8))
+    ids = [random.integers(0, 3, begin + length).astype(np.int32) for _ in features.columns]
+    positions = begin + random.integers(0, length, (sites, 2))
+    where = reference.Sites(positions, np.full(sites, begin), np.full(sites, begin + length))
+
+    starts, keys = reference.compose_sites(features.program(templates, anchors), where, ids, tables)
+    for i, (a, b) in enumerate(zip(starts, starts[1:])):
+        site = dict(zip(anchors, (positions[i] - begin).tolist()))
+        expected = [_key(features, template, site, [column[begin:] for column in ids], texts) for template in templates]
+        assert keys[a:b].tolist() == [key for key in expected if key]
 
 
 def test_a_key_depends_on_the_order_of_its_values() -> None:

@@ -225,12 +225,13 @@ def test_constants_beside_the_bias_have_no_weight() -> None:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_history_still_needs_a_greedy_search(perceptron: Any, learner: str, tmp_path: Path) -> None:
+def test_other_searches_have_no_history(perceptron: Any, must: Any, learner: str, tmp_path: Path) -> None:
     (tmp_path / "task.yaml").write_text(TOKEN_TASK)
-    (tmp_path / "train").write_text("a X\n")
+    (tmp_path / "train").write_text("a X\nb Y\na X\n")
     given = ("--train", tmp_path / "train", "--run-dir", tmp_path / "run", "--decoder", "viterbi")
-    refused = perceptron("train", tmp_path / "task.yaml", *given, "--learner", learner)
-    assert refused.code == 2 and "only --decoder greedy can" in refused.err
+    trained = perceptron("train", tmp_path / "task.yaml", *given, "--learner", learner)
+    assert trained.code == 0 and "it ignores pairs of labels" in trained.err
+    assert "label[" not in must("export", tmp_path / "run", "--output", "-")
 
 
 @pytest.mark.parametrize("value", ["0.5", "-1", "16777218", "1e30"])

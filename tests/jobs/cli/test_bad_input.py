@@ -315,10 +315,10 @@ def test_what_is_missing_is_named(corpus, refuse, tmp_path):
     assert "--train" in refuse("train", task, "--run-dir", tmp_path / "run")
 
 
-def test_a_configuration_of_mrjob_that_is_none(corpus, refuse, tmp_path):
+def test_a_file_that_is_not_a_configuration_of_mrjob(corpus, refuse, tmp_path):
     (tmp_path / "mrjob.conf").write_text("runners: {inline: [\n")
     given = ("--train", corpus / "train.txt", "--run-dir", tmp_path / "run", "-c", tmp_path / "mrjob.conf")
-    assert f"{tmp_path / 'mrjob.conf'}: is no mrjob configuration" in refuse("train", corpus / "task.yaml", *given)
+    assert f"{tmp_path / 'mrjob.conf'}: is not an mrjob configuration" in refuse("train", corpus / "task.yaml", *given)
 
 
 @pytest.mark.parametrize("arguments", [[], ["fit"]])

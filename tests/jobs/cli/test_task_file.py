@@ -275,7 +275,7 @@ MISTAKES = {
     "option of a wrong kind": (PLAIN + "options: {epochs: ten}\n", ["--epochs", "ten"]),
     "option out of range": (PLAIN + "options: {shards: 0}\n", ["--shards", "1 or more"]),
     "unknown choice": (PLAIN + "options: {mixing: best}\n", ["--mixing", "uniform"]),
-    "bad YAML": (PLAIN + "labels: [A, B\n", [":5:", "no YAML"]),
+    "bad YAML": (PLAIN + "labels: [A, B\n", [":5:", "not YAML"]),
     "not a mapping": ("- word\n", ["`key: value` lines"]),
     "no columns": ("predict: chunk\nfeatures: ['word[0]']\n", ["`columns` is missing"]),
     "no features": (COLUMNS + "bias: false\n", ["there are no features"]),
