@@ -38,9 +38,7 @@ DEFAULTS: dict[str, Any] = {
     "metric": "accuracy",
     "options": {},
 }
-
-
-EXTENDS = "extends"
+EXTENDS = "extends"  # names a task file in the same folder
 
 
 def read_task(path: str) -> Task:
@@ -87,27 +85,33 @@ def read_task(path: str) -> Task:
 
 
 def _read_keys(path: str) -> dict[str, Any]:
-    """What the file says, and, where it is silent, what the file says that it extends; features are added to."""
+    """What the file says; if it extends another, with what that file says where this one is silent. Features and
+    options are added to those of the other file."""
+    given = _read_known(path)
+    other = given.pop(EXTENDS, None)
+    if other is None:
+        return given
+    if not isinstance(other, str) or os.path.dirname(other):
+        raise InputError(f"`{EXTENDS}` is {other!r}, but must name a task file in the same folder", path)
+    first = _read_known(os.path.join(os.path.dirname(path), other))
+    if EXTENDS in first:
+        raise InputError(f"`{EXTENDS}` names {other}, which extends another file itself; name that one", path)
+    both = {**first, **given}
+    if isinstance(first.get("features"), list) and isinstance(given.get("features"), list):
+        both["features"] = [*first["features"], *given["features"]]
+    if isinstance(first.get("options"), dict) and isinstance(given.get("options"), dict):
+        both["options"] = {**first["options"], **given["options"]}
+    return both
+
+
+def _read_known(path: str) -> dict[str, Any]:
+    """The keys of one file; an empty one is as good as none."""
     given = _read_yaml(path)
     for key in given:
         if key not in (*DEFAULTS, EXTENDS):
             hint = did_you_mean(str(key), [*DEFAULTS, EXTENDS])
             raise InputError(f"unknown key `{key}`{hint}; a task has {', '.join([*DEFAULTS, EXTENDS])}", path)
-    given = {key: value for key, value in given.items() if value is not None}
-    if EXTENDS not in given:
-        return given
-    other = given.pop(EXTENDS)
-    if not isinstance(other, str) or os.path.dirname(other):
-        raise InputError(f"`{EXTENDS}` is {other!r}, but must name a task file in the same folder", path)
-    first = _read_yaml(os.path.join(os.path.dirname(path), other))
-    if EXTENDS in first:
-        raise InputError(f"`{EXTENDS}` names {other}, which extends another file itself; name that one", path)
-    for key in ("features", "options"):
-        if not isinstance(given.get(key, DEFAULTS[key]), type(DEFAULTS[key])):
-            return {**first, **given}  # of the wrong kind, which is told later
-    features = [*(first.get("features") or ()), *given.get("features", ())]
-    options = {**(first.get("options") or {}), **given.get("options", {})}
-    return {**first, **given, "features": features, "options": options}
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def _read_templates(

@@ -197,7 +197,7 @@ def test_what_does_not_fit_is_refused(run: Path, perceptron: Any, corpus: Path, 
     assert "min_count was 4, now None" in train(*files, "--run-dir", run, *OPTIONS[:-2])
     ready = ("--prepared", run / "prepared", "--run-dir", tmp_path / "run")
     assert "was prepared with other min-count (4, not 2)" in train(*ready, "--min-count", 2)
-    assert "leave out one of the two" in train(*ready, "--init-model", run)
+    assert "give only one of the two" in train(*ready, "--init-model", run)
     for number in ("0", "-1", "few"):
         assert "--min-count" in train(*files, "--run-dir", tmp_path / "run", "--min-count", number)
     assert not (tmp_path / "run").exists()

@@ -309,7 +309,7 @@ def test_a_corpus_that_makes_no_sense_is_refused(task, text, complaint, perceptr
 
 def test_formats_of_sequences_are_refused_for_instances(data_set, run, perceptron):
     refused = perceptron("predict", run, data_set / "dev", "--format", "raw")
-    assert refused.code == 2 and "--format raw is of sequences" in refused.err
+    assert refused.code == 2 and "--format raw is a format of sequences" in refused.err
 
 
 def test_labels_that_the_task_does_not_list_are_refused(perceptron, tmp_path):

@@ -217,13 +217,13 @@ def test_models_that_are_none(kind, trained, corpus, refuse, tmp_path):
 def test_other_files_that_are_no_models(trained, corpus, refuse, tmp_path):
     gold = corpus / "dev.txt"
     assert "there is no such model" in refuse("predict", tmp_path / "none", gold)
-    assert "is no run directory" in refuse("predict", tmp_path, gold)
+    assert "is not a run directory" in refuse("predict", tmp_path, gold)
     assert "give the run directory" in refuse("predict", trained / "epoch-0003" / "average", gold)
     run = shutil.copytree(trained, tmp_path / "run")
     for epoch in run.glob("epoch-*"):
         shutil.rmtree(epoch)
     assert "has no finished epoch yet" in refuse("predict", run, gold)
-    assert "is no run directory" in refuse("report", corpus)
+    assert "is not a run directory" in refuse("report", corpus)
 
 
 def test_a_model_of_other_templates_to_start_from(trained, corpus, refuse, tmp_path):

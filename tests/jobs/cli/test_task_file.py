@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from perceptron_core.corpus.label_encodings import legal_transitions
+from perceptron_core.errors import UserError
+from perceptron_core.task_file import read_task
 from perceptron_jobs.options.names import READY_TASKS
 from perceptron_jobs.training.run_dir import open_model
 
@@ -79,7 +81,7 @@ def test_even_the_files_may_stand_in_the_task_file(folder, must):
 def test_options_are_not_part_of_what_decides_the_weights(try_task, folder):
     assert try_task(PLAIN + "options: {epochs: 1}\n").code == 0
     going_on = try_task(PLAIN + "options: {epochs: 2, quiet: false}\n")
-    assert going_on.code == 0 and "going on after epoch 1" in going_on.out
+    assert going_on.code == 0 and "continuing after epoch 1" in going_on.out
 
 
 def conllu(*words: str) -> list[str]:
@@ -96,6 +98,7 @@ READY = {
     "text": ["кот\tthe cat is asleep", "", "собака\tthe dog barks"],
     "svmlight": ["+1 1:0.5 7:2", "-1 1:0.25 8:1.5 # 猫"],
 }
+READY.update({f"{name}-second": READY[name] for name in ("pos", "upos", "chunking")})
 
 
 @pytest.mark.parametrize("name", READY_TASKS)
@@ -105,12 +108,12 @@ def test_ready_tasks_work_by_name_from_any_folder(name, must, tmp_path, monkeypa
     said = must("train", name, "--train", "train.txt", "--run-dir", "run")
     assert "the training set is separated" in said
     score = json.loads(must("evaluate", "run", "train.txt", "--json"))
-    assert score["accuracy"] == 1 and ("f1" in score) == (name in ("chunking", "ner"))
+    assert score["accuracy"] == 1 and ("f1" in score) == (name in ("chunking", "chunking-second", "ner"))
     tagged = must("predict", "run", "train.txt").splitlines()
     last = tagged[-1].split()
-    place = {"upos": 3, "svmlight": 0}.get(name, -1)
+    place = {"upos": 3, "upos-second": 3, "svmlight": 0}.get(name, -1)
     guesses = {"pos": "V", "upos": "VERB", "chunking": "B-VP", "ner": "B-LOC", "text": "собака", "svmlight": "-1"}
-    assert last[place] == guesses[name.replace("-tokens", "")]
+    assert last[place] == guesses[name.split("-")[0]]
     assert len(features_of(must, Path("run"))) > {"text": 9, "svmlight": 2}.get(name, 30)
 
 
@@ -308,6 +311,39 @@ def test_mistakes_are_named(mistake, try_task, folder, contents):
     assert all(name in refused.err for name in named), refused.err
     assert str(folder / "task.yaml") in refused.err or "error: argument --" in refused.err or "none.py" in refused.err
     assert set(contents(folder)) == before
+
+
+def test_a_task_extends_another(must, folder):
+    other = "columns: [word, tag]\npredict: tag\nfeatures: ['word[0]']\nbias: false\noptions: {epochs: 1, seed: 3}\n"
+    (folder / "first.yaml").write_text(other, encoding="utf-8")
+    (folder / "train.txt").write_text("кот N\nспит V\n", encoding="utf-8")
+    (folder / "task.yaml").write_text("extends: first.yaml\nfeatures: ['word[-1]']\noptions: {epochs: 2}\n")
+    task = read_task(str(folder / "task.yaml"))
+    assert [template.text for template in task.features.templates] == ["word[0]", "word[-1]"]
+    assert task.record["options"] == {"epochs": 2, "seed": 3} and task.record["bias"] is False
+    must("train", folder / "task.yaml", "--train", folder / "train.txt", "--run-dir", folder / "run")
+    assert json.loads((folder / "run" / "config.json").read_text())["seed"] == 3
+
+
+EXTENSIONS = {
+    "no name": ("extends: 3\n", "`extends` is 3, but must name a task file in the same folder"),
+    "another folder": ("extends: ../first.yaml\n", "must name a task file in the same folder"),
+    "not there": ("extends: none.yaml\n", "none.yaml"),
+    "two steps": ("extends: second.yaml\n", "names second.yaml, which extends another file itself; name that one"),
+    "a mistake in the other": ("extends: misspelt.yaml\n", "misspelt.yaml: unknown key `colums`"),
+}
+
+
+@pytest.mark.parametrize("mistake", EXTENSIONS)
+def test_mistakes_in_extending_are_named(mistake, folder):
+    text, problem = EXTENSIONS[mistake]
+    (folder / "first.yaml").write_text(PLAIN)
+    (folder / "second.yaml").write_text("extends: first.yaml\n")
+    (folder / "misspelt.yaml").write_text("colums: [word]\n")
+    (folder / "task.yaml").write_text(text)
+    with pytest.raises(UserError) as refused:
+        read_task(str(folder / "task.yaml"))
+    assert problem in str(refused.value)
 
 
 def test_a_task_that_is_not_there(perceptron, tmp_path):

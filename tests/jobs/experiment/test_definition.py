@@ -13,8 +13,8 @@ from repository import ROOT
 BAD = {
     "an unknown key": ({"titel": "x"}, "the experiment: `titel` is not known; there are title, source"),
     "no runs": ({"runs": None}, "`runs` is missing"),
-    "a key of another type": ({"seeds": 3}, "`seeds` has to be a list, not 3"),
-    "runs that are none": ({"runs": {"serial": 3}}, "runs: serial: names with their values are wanted, not 3"),
+    "a key of another type": ({"seeds": 3}, "`seeds` must be a list, not 3"),
+    "runs that are none": ({"runs": {"serial": 3}}, "runs: serial: must be names with their values, not 3"),
     "an unknown option": ({"runs": {"serial": {"shard": 3}}}, "runs: serial: `shard` is not known"),
     "an option of the grid's own": ({"options": {"run-dir": "x"}}, "`run_dir` is not known"),
     "a value that train refuses": (
@@ -25,10 +25,10 @@ BAD = {
     "an unknown deal": ({"runs": {"serial": {"deal": "cut"}}}, "deal: `cut` is not known; there are shuffled, unequal"),
     "an unknown corpus": ({"runs": {"serial": {"corpus": "ptb"}}}, "corpus: `ptb` is not known; there are phrases"),
     "a corpus without dev": ({"corpora": {"p": {"task": "pos", "train": "x"}}}, "corpora: p: `dev` is missing"),
-    "a limit that is none": ({"phrases": {"limit": "all"}}, "`limit` has to be a number of"),
+    "a limit that is none": ({"phrases": {"limit": "all"}}, "`limit` must be a number of"),
     "a corpus made of nothing": ({"phrases": {"make": "topics"}}, "make: `topics` is not known; there are genres"),
-    "a file that is none": ({"phrases": {"train": 3}}, "`train` has to be a name, not 3"),
-    "a name of nothing": ({"runs": {"{mixture}": {}}}, "what stands in braces has to be an option of the run"),
+    "a file that is none": ({"phrases": {"train": 3}}, "`train` must be a name, not 3"),
+    "a name of nothing": ({"runs": {"{mixture}": {}}}, "what stands in braces must be an option of the run"),
     "an unknown baseline": ({"baseline": "sereal"}, "baseline: `sereal` is not known; there are serial, {mixing}"),
     "an unknown measure": ({"table": {"rows": "run", "values": "f1"}}, "table: values: `f1` is not known"),
     "an unknown axis": ({"table": {"rows": "learner", "values": "errors"}}, "table: rows: `learner` is not known"),
@@ -43,10 +43,10 @@ BAD = {
         "figure: lines: `learner` is not known",
     ),
     "a part of nothing": ({"figure": {"x": "epoch", "y": "errors", "only": {"beam": 1}}}, "only: `beam` is not known"),
-    "figures that are none": ({"figure": ["errors"]}, "figure: names with their values are wanted, not 'errors'"),
+    "figures that are none": ({"figure": ["errors"]}, "figure: must be names with their values, not 'errors'"),
     "processors without a minibatch": (
         {"runs": {"serial": {"processors": 2}}},
-        "runs: serial: `processors` decode a minibatch; give one, and neither shards nor threads",
+        "runs: serial: `processors` decode a minibatch; give `minibatch`, without shards and threads",
     ),
     "a row of no paper": ({"papers": {"X": {"parallel": {}}}}, "papers: X: `parallel` is not known"),
 }
@@ -90,14 +90,14 @@ def test_a_corpus_that_has_changed_is_refused(limit, write, corpus, must, percep
 def test_where_the_corpora_are_has_to_be_said(perceptron, monkeypatch, tmp_path):
     monkeypatch.delenv("PERCEPTRON_DATA", raising=False)
     refused = perceptron("experiment", "mixing", "--output", tmp_path)
-    assert refused.code == 2 and "--data DIR or by PERCEPTRON_DATA" in refused.err
+    assert refused.code == 2 and "--data DIR, or PERCEPTRON_DATA" in refused.err
     refused = perceptron("experiment", "mixin", "--data", tmp_path, "--output", tmp_path)
     assert refused.code == 2 and "give a file, or a ready one: ner-strategies" in refused.err
 
 
 def test_a_wrong_file_is_named(tmp_path):
     (tmp_path / "list.yaml").write_text("- 1")
-    with pytest.raises(InputError, match="holds no experiment"):
+    with pytest.raises(InputError, match="is not an experiment"):
         read_experiment(str(tmp_path / "list.yaml"), None, False)
 
 

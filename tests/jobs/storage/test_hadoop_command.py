@@ -177,7 +177,7 @@ def test_a_run_begun_by_webhdfs_goes_on_by_the_command(webhdfs, train, expected,
     run = [*train, "--run-dir", "hdfs:///command/resumed"]
     must(*run, "--epochs", 1)
     request.getfixturevalue("command")
-    assert "going on after epoch 1" in must(*run, "--epochs", 2)
+    assert "continuing after epoch 1" in must(*run, "--epochs", 2)
     assert get(webhdfs, "hdfs:///command/resumed/model") == expected
     names = webhdfs.names("hdfs:///command/resumed")
     assert "epoch-0002" in names and not [name for name in names if name.endswith(("_", ".tmp", ".lease"))]
@@ -250,7 +250,7 @@ def test_neither_webhdfs_nor_a_command(no_command, closed, perceptron, monkeypat
     refused = perceptron("predict", "hdfs:///run", "hdfs:///text")
     assert refused.code == 2
     assert f"HDFS does not answer at {closed}; is it up" in refused.err
-    assert "a `hadoop` command on the PATH serves instead" in refused.err
+    assert "put a `hadoop` command on the PATH, which is used instead" in refused.err
 
 
 def test_neither_webhdfs_at_the_address_nor_a_command(no_command, web_server, perceptron, monkeypatch):

@@ -274,7 +274,7 @@ def test_the_configuration_of_hadoop(monkeypatch, tmp_path):
     with pytest.raises(UserError, match=r"pip install 'hdfs\[kerberos\]'"):
         connect("")
     (tmp_path / "core-site.xml").write_text("<configuration>", encoding="utf-8")
-    with pytest.raises(InputError, match=r"core-site\.xml: is no XML"):
+    with pytest.raises(InputError, match=r"core-site\.xml: is not XML"):
         hadoop_configuration()
 
 

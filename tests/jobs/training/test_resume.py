@@ -145,7 +145,7 @@ def test_interrupted_from_the_keyboard(corpus, train, contents, tmp_path):
 def test_more_epochs_are_the_same_as_a_longer_run(undisturbed, train, contents, tmp_path):
     for epochs in (1, 2, 3):
         said = train(tmp_path / "run", *OPTIONS[:-1], epochs)
-    assert "going on after epoch 2" in said and said.count("errors") == 1
+    assert "continuing after epoch 2" in said and said.count("errors") == 1
     assert deciding(contents(tmp_path / "run")) == undisturbed
 
 
