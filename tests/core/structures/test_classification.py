@@ -279,8 +279,8 @@ BAD_TASKS = {
     "kind: classification\nformat: svmlight\nfeatures: ['word[0]']\nbias: false\n": "only numbers and no text",
     "kind: classification\nbias: false\n": "there are no features",
     "kind: classification\nmetric: spans\nfeatures: ['word[0]']\n": "choose classes or accuracy",
-    "kind: classification\ntransitions: true\nfeatures: ['word[0]']\n": "`transitions` is of sequences",
-    "kind: classification\nencoding: iob2\nfeatures: ['word[0]']\n": "`encoding` is of sequences",
+    "kind: classification\ntransitions: true\nfeatures: ['word[0]']\n": "`transitions` is for sequences",
+    "kind: classification\nencoding: iob2\nfeatures: ['word[0]']\n": "`encoding` is for sequences",
 }
 
 
