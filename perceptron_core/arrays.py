@@ -1,4 +1,4 @@
-"""Small operations on arrays: one that grows at its end, ragged pieces, narrow integers."""
+"""Small operations on arrays: an array that grows at its end, ragged pieces, narrow integers."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class GrowingArray:
         self._size = size
 
     def view(self) -> np.ndarray:
-        """What is in it now; a view, which later growth does not change."""
+        """A view of its values now, which does not change when the array grows."""
         return self._room[: self._size]
 
 

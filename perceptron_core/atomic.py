@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: written under a temporary name, then renamed."""
+"""Files that appear complete or not at all: written under a temporary name, then renamed."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ from perceptron_core.errors import UserError
 
 @contextmanager
 def written_atomically(path: str) -> Iterator[IO[bytes]]:
-    """A file to write to, which gets its name when the block ends, and vanishes if the block fails."""
+    """A file to write to; it gets its name when the block ends, and is removed if the block fails."""
     folder = os.path.dirname(os.path.abspath(path))
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".tmp", dir=folder)
@@ -38,7 +38,7 @@ def _remove(path: str) -> None:
 
 
 def _umask() -> int:
-    """mkstemp makes private files; a result is as readable as any file that the user writes."""
+    """mkstemp makes private files; a result should have the same permissions as any other file of the user."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -1,14 +1,14 @@
-"""Errors that the person at the keyboard can fix.
+"""Errors that the user can fix.
 
-Every message is a sentence: what is wrong, where (file and line where there is one), what to do about it.
-Anything else that is raised is a defect of ours and keeps its traceback.
+Every message is a sentence: what is wrong, where (the file and the line, if there is one), what to do about it.
+Any other exception is a defect of the program and keeps its traceback.
 """
 
 from typing import Optional
 
 
 class UserError(Exception):
-    """A mistake in the input, the options or the surroundings; the command ends with exit code 2."""
+    """A mistake in the input, the options or the environment; the command ends with exit code 2."""
 
 
 class InputError(UserError):

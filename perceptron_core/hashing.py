@@ -1,7 +1,7 @@
 """64-bit feature keys: a hash of a string, and the mixing of hashes into a key.
 
-A feature needs no alphabet: its key is computed from its template and its values alone, so it is the same on
-every node and in every run. Zero is reserved for "no value"; no string and no mix of values hashes to it.
+There is no table of features: the key of a feature is computed only from its template and its values, so it is the
+same on every node and in every run. Zero is reserved for "no value"; no string and no mix of values hashes to it.
 
 The string hash is FNV-1a (Fowler, Noll & Vo) finished by the mixer of SplitMix64 (Steele, Lea & Flood 2014),
 which spreads FNV's weak high bits. The compiled kernel computes the same numbers.
@@ -20,7 +20,7 @@ Keys = np.ndarray  # uint64
 
 
 def scramble(x: int) -> int:
-    """SplitMix64's finaliser: a bijection on 64 bits in which every input bit moves every output bit."""
+    """SplitMix64's finaliser: a bijection on 64 bits in which every input bit affects every output bit."""
     x ^= x >> 30
     x = (x * 0xBF58476D1CE4E5B9) & MASK
     x ^= x >> 27

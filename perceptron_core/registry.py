@@ -1,7 +1,7 @@
-"""The names of everything that can be chosen, in the order of the registries that hold the code behind them.
+"""The names of everything that can be chosen, in the order of the registries that hold the code for them.
 
 The command line offers these names without loading NumPy or any algorithm. A test compares every tuple with its
-registry, so whoever adds a decoder, a learner, a mixing strategy, a format or a metric adds its name here.
+registry: to add a decoder, a learner, a mixing strategy, a format or a metric, add its name here, too.
 The first name of a tuple is the default, except for mixing.
 """
 

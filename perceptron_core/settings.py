@@ -1,4 +1,4 @@
-"""What decides how a shard is trained, apart from the data and the features."""
+"""The settings that decide how a shard is trained, apart from the data and the features."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 from perceptron_core.errors import UserError
 from perceptron_core.registry import DECODERS, LEARNERS, ONE_PASS, SET_LEARNERS, UPDATES
 
-# Settings that came later are recorded only where they are used, so that they change no model that does without.
+# Settings that were added later; a default is not recorded, so that models without them keep their bytes.
 LATER = ("min_updates", "minibatch", "k_best")
 
 
@@ -26,7 +26,7 @@ class Settings(NamedTuple):
     k_best: int = 1
 
     def cap(self) -> float:
-        """The aggressiveness as a number: the most by which one constraint may move the weights."""
+        """The aggressiveness as a number: how far one constraint may move the weights at most."""
         return math.inf if self.aggressiveness is None else self.aggressiveness
 
     def beam_width(self, labels: int) -> int:
@@ -34,11 +34,11 @@ class Settings(NamedTuple):
         return {"viterbi": labels, "beam": self.beam, "greedy": 1}[self.decoder]
 
     def scoring(self, which: Mapping[str, bool]) -> "Settings":
-        """The same, with or without weights for transitions, starts and stops."""
+        """The same settings, with or without weights for transitions, starts and stops."""
         return self._replace(transitions=which["transitions"], start_stop=which["start_stop"])
 
     def check(self) -> "Settings":
-        """Itself, or a UserError that says which setting is wrong."""
+        """The same settings; raises a UserError that says which one is wrong."""
         for name, value, known in (
             ("learner", self.learner, (*LEARNERS, *ONE_PASS)),
             ("decoder", self.decoder, DECODERS),
@@ -47,11 +47,11 @@ class Settings(NamedTuple):
             if value not in known:
                 raise UserError(f"{name}: {value!r} is not known; choose one of {', '.join(known)}")
         if self.beam < 1:
-            raise UserError(f"beam: {self.beam} states cannot be searched; give 1 or more")
+            raise UserError(f"beam: {self.beam} must be 1 or more")
         if self.local_epochs < 1:
-            raise UserError(f"local-epochs: {self.local_epochs} passes teach nothing; give 1 or more")
+            raise UserError(f"local-epochs: {self.local_epochs} must be 1 or more")
         if self.min_updates < 1:
-            raise UserError(f"min-updates: {self.min_updates} updates prove nothing; give 1 or more")
+            raise UserError(f"min-updates: {self.min_updates} must be 1 or more")
         if not self.cap() > 0:
             raise UserError(f"aggressiveness: {self.aggressiveness} must be greater than 0")
         if self.aggressiveness is None and self.learner in ("pa1", "pa2"):
@@ -60,23 +60,23 @@ class Settings(NamedTuple):
         return self
 
     def _check_sets(self) -> None:
-        """What makes several constraints at once: a minibatch, or the k best."""
+        """Check the settings that give several constraints at once: a minibatch, or the k best."""
         if self.minibatch < 1:
-            raise UserError(f"minibatch: {self.minibatch} sentences teach nothing; give 1 or more")
+            raise UserError(f"minibatch: {self.minibatch} must be 1 or more")
         if self.minibatch > 1 and self.learner not in SET_LEARNERS:
             raise UserError(
                 f"minibatch: the learner {self.learner} takes one sentence at a time; choose mira, "
                 "which solves the same problem for all sentences of a minibatch, or leave out --minibatch"
             )
         if self.k_best < 1:
-            raise UserError(f"k-best: the {self.k_best} best are none; give 1 or more")
+            raise UserError(f"k-best: {self.k_best} must be 1 or more")
         if self.k_best > 1 and self.learner != "mira":
-            raise UserError(f"k-best: the learner {self.learner} looks at the best labels alone; choose mira")
+            raise UserError(f"k-best: the learner {self.learner} uses only the best label sequence; choose mira")
         if self.k_best > 1 and self.decoder == "greedy":
             raise UserError("k-best: a greedy search keeps one label sequence; choose viterbi or beam as the decoder")
 
     def record(self) -> dict[str, Any]:
-        """What runs and models keep; a switch stands in it only where it is on, so that the others' bytes stay."""
+        """What runs and models keep; settings that were added later are left out where they have their default."""
         return {
             name: value
             for name, value in self._asdict().items()

@@ -1,8 +1,8 @@
-"""A task: what the corpus looks like, which column is predicted, from which features, judged by which metric.
+"""A task: what the corpus looks like, which column is predicted from which features, and which metric scores it.
 
-It is made from its record, which a model or a run carries, or which task_file.py reads from YAML. The record is
-self-contained: the CRF++ template and the lookup files stand in it, parsed. Only a user's Python file does not travel
-with a model: it is named there, with its checksum, and looked for when features are made.
+It is made from its record, which is kept in models and runs, or which task_file.py reads from YAML. The record is
+self-contained: it holds the CRF++ template and the lookup files, parsed. Only a user's Python file is not in a model:
+the record has its name and its checksum, and the file is looked for when features are made.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ class Task:
 
     @property
     def kind(self) -> str:
-        """What is predicted; the format knows."""
+        """What is predicted; the format decides it."""
         return self.format.kind
 
     @property
@@ -58,31 +58,31 @@ class Task:
 
     @property
     def layout(self) -> Layout:
-        """How its sentences become numbers, whatever the search."""
+        """How its sentences become numbers; the same for every decoder."""
         return KINDS[self.kind].layout
 
     def structure(self, decoder: str) -> Structure:
-        """What is predicted, when it is searched in this way."""
+        """What is predicted, with this decoder."""
         if decoder not in self._structures:
             self._structures[decoder] = structure_of(self.kind, self.features, self.record, decoder)
         return self._structures[decoder]
 
     def structures(self) -> list[Structure]:
-        """All that it can become, whatever the search."""
+        """Its structures with all decoders."""
         found = {type(self.structure(decoder)): self.structure(decoder) for decoder in DECODERS}
         return list(found.values())
 
     def settled(self, decoder: str) -> "Task":
-        """The same task with all that the search decides in its record."""
+        """The same task; what the decoder decides is in its record."""
         return Task({**self.record, **self.structure(decoder).scored()}, self.python_path)
 
     def portable(self) -> dict[str, Any]:
-        """The record without the options, which are the run's business and may hold paths."""
+        """The record without the options, which belong to the run and may hold paths."""
         return {name: value for name, value in self.record.items() if name != "options"}
 
     @property
     def fingerprint(self) -> str:
-        """Of all that decides what a prepared shard holds."""
+        """A checksum of all that decides what a prepared shard holds."""
         deciding = (
             "columns",
             "predict",
@@ -97,7 +97,7 @@ class Task:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def labels(self, found: Sequence[str]) -> list[str]:
-        """The labels in the order that decides ties: the task's own, or sorted."""
+        """The labels in the order that decides ties: that of the task, or sorted."""
         fixed = self.record["labels"]
         if fixed is None:
             return sorted(found)
@@ -117,8 +117,8 @@ class Task:
         fmt: Optional[Format] = None,
         opener: Opener = open_local,
     ) -> Iterator[Sentence]:
-        """The sentences of a file or a piece of one, their labels in the encoding that is trained; as they are where
-        they are optional, since whoever only predicts has no use for them."""
+        """The sentences of a file or a piece of one, with their labels in the encoding that is trained. Optional labels
+        stay as they are, since prediction does not use them."""
         sentences = read_sentences(source, fmt or self.format, keep_text, labels, opener)
         return sentences if labels == "optional" else self._trained_encoding(sentences, source)
 
@@ -135,7 +135,7 @@ class Task:
                 raise InputError(str(error), path, sentence.line) from error
 
     def as_output(self, targets: Targets) -> Targets:
-        """Predicted columns, labels in the encoding that was trained, as the user wants to see them."""
+        """Predicted columns (labels in the encoding that was trained) in the encoding of the output."""
         source, target = self.encoding["train"], self.encoding["output"]
         return targets if source == target else (convert(targets[0], source, target),)
 
@@ -150,7 +150,7 @@ class Task:
         return ShardReader(self.features, self.layout, self.fingerprint, labels)
 
     def encoder(self) -> Encoder:
-        """Turns sentences into numbers; loads the user's Python file if the features need it."""
+        """What turns sentences into numbers; loads the user's Python file if the features need it."""
         functions: dict[str, Attribute] = {}
         extractor: Optional[Extractor] = None
         python = self.find_python()
@@ -168,10 +168,13 @@ class Task:
         if not os.path.isfile(path):
             raise UserError(
                 f"the features need the Python file {named['file']}, which is not here; "
-                f"run in its folder, or name it by --python {named['file']}"
+                f"run in its folder, or give its path: --python PATH"
             )
         if checksum(path) != named["sha256"]:
-            raise UserError(f"{path} is not the file that the features were made with (its contents have changed)")
+            raise UserError(
+                f"{path} is not the file that the features were made with (its contents have changed); "
+                "restore it, or give the path of the original: --python PATH"
+            )
         return path
 
 
@@ -186,6 +189,8 @@ def user_functions(path: str, extractor: Optional[str]) -> tuple[dict[str, Attri
     if extractor is None:
         return {name: checked_attribute(name, f, path) for name, f in functions.items()}, None
     if extractor not in functions:
-        raise InputError(f"there is no function {extractor}; it has {', '.join(sorted(functions)) or 'none'}", path)
+        raise InputError(
+            f"there is no function {extractor}; the file has {', '.join(sorted(functions)) or 'none'}", path
+        )
     attributes = {name: checked_attribute(name, f, path) for name, f in functions.items() if name != extractor}
     return attributes, checked_extractor(extractor, functions[extractor], path)

@@ -1,4 +1,4 @@
-"""Task files: the YAML that users write, checked, with the files that it names read into the task's record."""
+"""Task files: reads and checks the YAML that users write; the files that it names are read into the task's record."""
 
 import os
 from typing import Any, Optional
@@ -42,10 +42,10 @@ EXTENDS = "extends"  # names a task file in the same folder
 
 
 def read_task(path: str) -> Task:
-    """The task of a YAML file; files that it names are relative to it."""
+    """The task of a YAML file; the files that it names are looked for in its folder."""
     given = _read_keys(path)
     record = {**DEFAULTS, **given}
-    kind = record.pop("kind")  # the format tells it, too, and stays in the record
+    kind = record.pop("kind")  # the record keeps only the format, which decides it
     if kind not in KINDS:
         raise InputError(f"unknown kind {kind!r}; choose one of {', '.join(KINDS)}", path)
     structure = KINDS[kind]
@@ -60,7 +60,7 @@ def read_task(path: str) -> Task:
         raise InputError(f"unknown metric {record['metric']!r}; choose one of {', '.join(METRICS)}", path)
     record["encoding"] = _read_encoding(record["encoding"], path)
     if record["legal_transitions"] and record["encoding"]["train"] == AS_IS:
-        raise InputError("`legal_transitions` needs to know the labels' `encoding`: iob1, iob2 or iobes", path)
+        raise InputError("`legal_transitions` needs the `encoding` of the labels; set it to iob1, iob2 or iobes", path)
     record["lookups"] = {
         name: read_lookup(_read_text(os.path.join(folder, file), path), os.path.join(folder, file))
         for name, file in record["lookups"].items()
@@ -70,13 +70,13 @@ def read_task(path: str) -> Task:
     except UserError as error:
         raise InputError(str(error), path) from error
     if fmt.kind != kind:
-        raise InputError(f"the format {record['format']} is of the kind {fmt.kind}; say `kind: {fmt.kind}`", path)
+        raise InputError(f"the format {record['format']} is for the kind {fmt.kind}; write `kind: {fmt.kind}`", path)
     functions: dict[str, Attribute] = {}
     if python_path:
         functions, _ = user_functions(python_path, record["extractor"])
         record["python"] = {"file": os.path.basename(python_path), "sha256": checksum(python_path)}
     elif record["extractor"]:
-        raise InputError("`extractor` names a function; say by `python` which file it is in", path)
+        raise InputError("`extractor` names a function; name the file that it is in under `python`", path)
     templates = _read_templates(record, structure, fmt, AttributeSet(record["lookups"], functions), path)
     if not templates and not record["extractor"]:
         raise InputError("there are no features; list templates under `features`", path)
@@ -95,7 +95,7 @@ def _read_keys(path: str) -> dict[str, Any]:
         raise InputError(f"`{EXTENDS}` is {other!r}, but must name a task file in the same folder", path)
     first = _read_known(os.path.join(os.path.dirname(path), other))
     if EXTENDS in first:
-        raise InputError(f"`{EXTENDS}` names {other}, which extends another file itself; name that one", path)
+        raise InputError(f"`{EXTENDS}` names {other}, which extends another file; name that file instead", path)
     both = {**first, **given}
     if isinstance(first.get("features"), list) and isinstance(given.get("features"), list):
         both["features"] = [*first["features"], *given["features"]]
@@ -105,7 +105,7 @@ def _read_keys(path: str) -> dict[str, Any]:
 
 
 def _read_known(path: str) -> dict[str, Any]:
-    """The keys of one file; an empty one is as good as none."""
+    """The keys of one file that have a value."""
     given = _read_yaml(path)
     for key in given:
         if key not in (*DEFAULTS, EXTENDS):
@@ -117,7 +117,7 @@ def _read_known(path: str) -> dict[str, Any]:
 def _read_templates(
     record: dict[str, Any], structure: type[Structure], fmt: Format, attributes: AttributeSet, path: str
 ) -> list[Template]:
-    """The parsed templates; also settles `transitions` and `bias`, as far as they decide them."""
+    """The parsed templates; also sets `transitions` and adds the bias, where the templates decide that."""
     inputs = [name for name in fmt.inputs if name != NUMBER or not structure.layout.texts]
     templates: list[Template] = []
     crfpp = record.pop("crfpp")
@@ -130,10 +130,10 @@ def _read_templates(
     elif record["bias"] and "bias" not in texts:
         texts.append("bias")
     if not inputs and set(texts) - {"bias"}:
-        raise InputError("there are only numbers and no text; leave out `features`", path)
+        raise InputError("the input has only numbers and no text; leave out `features`", path)
     templates += parse_templates(texts, inputs, attributes, path, structure.anchors)
     if record["transitions"] is None and all(map(has_no_label, templates)):
-        record["transitions"] = True  # else the search decides
+        record["transitions"] = True  # otherwise the decoder decides
     structure.check_templates(templates, path)
     return templates + structure.more_templates(fmt.inputs)
 
@@ -142,7 +142,7 @@ def _read_encoding(given: Any, path: str) -> dict[str, str]:
     if isinstance(given, str):
         given = {"input": given}
     if not isinstance(given, dict) or set(given) - {"input", "train", "output"}:
-        raise InputError("`encoding` is a name, or has the keys input, train and output", path)
+        raise InputError("`encoding` must be a name, or have the keys input, train and output", path)
     source = given.get("input", "as-is")
     trained = given.get("train", source)
     encoding = {"input": source, "train": trained, "output": given.get("output", trained)}
@@ -153,7 +153,7 @@ def _read_encoding(given: Any, path: str) -> dict[str, str]:
 
 
 def _check_kinds(record: dict[str, Any], path: str) -> None:
-    """Refuse a value of the wrong kind before it becomes a riddle further on."""
+    """Refuse a value of the wrong type here, where the message can name its key."""
     kinds: dict[str, Any] = {
         **dict.fromkeys(("format", "predict", "metric"), str),
         **dict.fromkeys(("extractor", "python", "crfpp"), (str, type(None))),
@@ -166,16 +166,16 @@ def _check_kinds(record: dict[str, Any], path: str) -> None:
     for key, kind in kinds.items():
         if not isinstance(record[key], kind):
             names = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
-            raise InputError(f"`{key}` is {record[key]!r}, but must be of the kind {names}", path)
+            raise InputError(f"`{key}` is {record[key]!r}, but must be of the type {names}", path)
     texts = {key: list(record[key] or ()) for key in ("columns", "features", "labels", "format_options", "options")}
     texts["lookups"] = [text for item in record["lookups"].items() for text in item]
     for key, values in texts.items():
         for value in values:
             if not isinstance(value, str):
-                raise InputError(f"`{key}` holds {value!r}, which is not a text; put it in quotes", path)
+                raise InputError(f"`{key}` holds {value!r}, which is not a string; put it in quotes", path)
     labels = record["labels"]
     if labels and len(set(labels)) != len(labels):
-        raise InputError("`labels` names a label twice", path)
+        raise InputError("`labels` names a label twice; remove one", path)
 
 
 def _read_yaml(path: str) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _read_yaml(path: str) -> dict[str, Any]:
         problem = getattr(error, "problem", None) or "it cannot be parsed"
         raise InputError(f"this is not YAML: {problem}", path, line) from error
     if not isinstance(content, dict):
-        raise InputError("a task file holds `key: value` lines", path)
+        raise InputError("a task file must consist of `key: value` lines", path)
     return content
 
 

@@ -1,9 +1,9 @@
-"""What travels in one line of Hadoop Streaming: a key, a TAB, and a record as (CRC-32, msgpack) without line ends.
+"""One line of Hadoop Streaming: a key, a TAB, and a record (CRC-32 and msgpack), escaped so that it has no line ends.
 
-Hadoop's line reader breaks on line feeds and on carriage returns, so these two bytes are escaped; all others it passes
-on as they are. That is a percent of the bytes, where base64 would be a third.
-A record is plain data (numbers, strings, lists, dicts) in which one-dimensional NumPy arrays may stand; an array
-travels as its raw little-endian bytes, and comes back as a read-only view of them.
+Hadoop's line reader breaks on line feeds and on carriage returns, so these two bytes are escaped; it passes on all
+others as they are. This adds one percent to the bytes; base64 would add a third.
+A record is plain data (numbers, strings, lists, dicts), which may contain one-dimensional NumPy arrays; an array is
+sent as its raw little-endian bytes, and comes back as a read-only view of them.
 """
 
 import zlib
@@ -19,7 +19,7 @@ ARRAY_CODE = 1
 
 
 class DamagedRecord(UserError):
-    """A line or a block that does not decode: cut, altered, or not ours."""
+    """A line or a block that does not decode: truncated, altered, or written by another program."""
 
 
 def _pack_array(value: Any) -> msgpack.ExtType:
@@ -47,7 +47,7 @@ def unpack(data: Union[bytes, memoryview]) -> Any:
             data, ext_hook=_unpack_array, raw=False, strict_map_key=False, unicode_errors="surrogatepass"
         )
     except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise DamagedRecord(f"a record does not decode ({error}); it was cut or altered") from error
+        raise DamagedRecord(f"a record does not decode ({error}); it was truncated or altered") from error
 
 
 def encode_line(key: str, record: Any) -> bytes:
@@ -60,12 +60,14 @@ def decode_line(line: bytes) -> tuple[str, Any]:
     """The inverse of `encode_line`."""
     key, tab, text = line.rstrip(b"\r\n").partition(b"\t")
     if not tab:
-        raise DamagedRecord("a line does not decode (no TAB between key and record); it was cut or is not ours")
+        raise DamagedRecord(
+            "a line does not decode (no TAB between key and record); it was truncated, or another program wrote it"
+        )
     checked = memoryview(restore_line_ends(text))
     data = checked[4:]
     if zlib.crc32(data) != int.from_bytes(checked[:4], "little"):
-        raise DamagedRecord("a line does not decode (its checksum is another); it was cut or altered")
+        raise DamagedRecord("a line does not decode (its checksum is wrong); it was truncated or altered")
     try:
         return key.decode("ascii"), unpack(data)
     except UnicodeDecodeError as error:
-        raise DamagedRecord(f"a line does not decode ({error}); it was cut or altered") from error
+        raise DamagedRecord(f"a line does not decode ({error}); it was truncated or altered") from error

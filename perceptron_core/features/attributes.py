@@ -1,10 +1,10 @@
 """Attributes: named functions of a word type, such as `suffix3` or `shape`.
 
-An attribute turns a string into a string, or into None where it does not apply and no feature fires. It
-sees one word without its context, so it is computed once per type. Which attributes are used at which
-positions is the templates' business (`templates.py`); hashing happens elsewhere.
+An attribute turns a string into a string, or into None if it does not apply; then there is no feature. It
+sees one word without its context, so it is computed once per type. The templates decide which attributes are used at
+which positions (`templates.py`). Nothing is hashed here.
 
-A "digit" is a decimal digit of any script; letters and their case are Unicode's.
+A "digit" is a decimal digit of any script; Unicode decides what is a letter, and its case.
 """
 
 import difflib
@@ -64,7 +64,7 @@ def has_upper(word: str) -> Optional[str]:
 
 
 def is_title(word: str) -> Optional[str]:
-    """`yes` if upper-case letters, and only they, begin the runs of letters: Paris, Jean-Luc, I."""
+    """`yes` if each run of letters begins with its only upper-case letter: Paris, Jean-Luc, I."""
     return _yes_if(word.istitle())
 
 
@@ -151,14 +151,14 @@ class AttributeSet:
         return list(self._attributes)
 
     def get(self, name: str) -> Attribute:
-        """The attribute of that name, or one of another one, `suffix3(lower)`; an unknown name is refused with the list
-        of known ones."""
+        """The attribute with this name, or an attribute of another one, such as `suffix3(lower)`; refuses an unknown
+        name with the list of known ones."""
         outer, _, inner = name.partition("(")
         if inner:
             return _composed(self.get(outer), self.get(inner[:-1]))
         if name not in self._attributes:
             hint = did_you_mean(name, self._attributes)
-            raise UserError(f"There is no attribute `{name}`.{hint} Known are: {', '.join(self.names())}.")
+            raise UserError(f"There is no attribute `{name}`.{hint} The attributes are: {', '.join(self.names())}.")
         return self._attributes[name]
 
 
@@ -177,7 +177,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def read_lookup(text: str, source: str) -> dict[str, str]:
-    """Read a lookup: one `word TAB class` a line; a word alone has the class `yes` (a gazetteer).
+    """Read a lookup: one `word TAB class` per line; a word without a class has the class `yes` (a gazetteer).
 
     Blank lines and lines that begin with `# ` are skipped; spaces around a field do not count.
     """
@@ -188,7 +188,7 @@ def read_lookup(text: str, source: str) -> dict[str, str]:
         fields = [field.strip(" ") for field in line.rstrip("\r").split("\t")]
         if len(fields) > 2:
             raise InputError(
-                f"{len(fields)} fields, but a lookup has a word, or a word, a TAB and its class.",
+                f"The line has {len(fields)} fields; write a word, or a word, a TAB and its class.",
                 source,
                 number,
             )

@@ -1,9 +1,9 @@
 """CRF++ template files, read as they are: `U05:%x[-1,0]/%x[0,0]`, `B01:%x[0,0]`, `B`.
 
 The result is the same `Template` that the template language of `templates.py` gives, in the style `crf++`;
-features are named by filling the values into the line. Lines that differ in their macros alone (`U:%x[-1,0]`
-and `U:%x[1,0]`) make the same features, a bag of words, as in CRF++. Lines that begin alike but go on differently
-are refused: the name of a feature would not tell which line it is of.
+a feature is named by filling the values into the line. Lines that differ only in their macros (`U:%x[-1,0]`
+and `U:%x[1,0]`) make the same features, a bag of words, as in CRF++. Lines that have the same beginning but differ
+after it are refused: the name of a feature would not show which line it comes from.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def parse_crfpp(text: str, source: str, columns: Sequence[str]) -> tuple[list[Te
         for other, other_line in zip(templates, lines):
             if _confusable(template, other):
                 raise InputError(
-                    f"`{line}` begins like line {other_line}, so their features could not be told apart; "
+                    f"`{line}` begins like line {other_line}, so that their features could have the same names; "
                     "give each line an id of its own, such as `U07:`.",
                     source,
                     number,
@@ -47,13 +47,13 @@ def parse_crfpp(text: str, source: str, columns: Sequence[str]) -> tuple[list[Te
 def _parse_line(line: str, columns: Sequence[str], source: str, number: int) -> Template:
     if line[0] not in "UB":
         raise InputError(
-            f"`{line}` is no CRF++ template; a line begins with `U`, `B` or, for a comment, `#`.",
+            f"`{line}` is not a CRF++ template; a line must begin with `U`, `B` or, for a comment, `#`.",
             source,
             number,
         )
     if "%" in CRFPP_MACRO.sub("", line):
         raise InputError(
-            f"`{line}` has a `%` that begins no macro; a macro is `%x[row,column]`, such as `%x[-1,0]`.",
+            f"`{line}` has a `%` that is not part of a macro; write a macro as `%x[row,column]`, such as `%x[-1,0]`.",
             source,
             number,
         )
@@ -76,9 +76,9 @@ def _parse_line(line: str, columns: Sequence[str], source: str, number: int) -> 
 
 def _confusable(one: Template, other: Template) -> bool:
     """Whether different features of the two templates could have the same name."""
-    if literals(one) == literals(other):  # equal names are equal features: a bag of words, or a line said twice
+    if literals(one) == literals(other):  # equal names are equal features: a bag of words, or a repeated line
         return one.parts == other.parts
     short, long = sorted((one, other), key=lambda template: len(literals(template)[0]))
     head, long_head = literals(short)[0], literals(long)[0]
-    # A value can be anything, also what the longer one goes on with; a constant has no value.
+    # A value can be any text, also that with which the longer one continues; a constant has no value.
     return long_head.startswith(head) if short.parts else long_head == head

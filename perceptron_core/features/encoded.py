@@ -1,4 +1,4 @@
-"""Sentences as arrays. One table says how each array is aligned; slicing, reordering, joining and records follow.
+"""Sentences as arrays. One table says how each array is aligned; slicing, reordering, joining and records use it.
 
     level      one entry per
     SENTENCE   sentence
@@ -6,7 +6,7 @@
     WORD       word: a token is one word, or, in classification, a text of word_sizes[t] words
     EXTRA      feature that a free-form extractor has found: extra_sizes[t] of them belong to token t
 
-An optional column that nobody needs is empty. To add a column, add a line to LEVELS.
+An optional column that is not needed is empty. To add a column, add a line to LEVELS.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,11 +51,11 @@ class Encoded(NamedTuple):
         return self.targets["labels"]
 
     def unlabelled(self) -> "Encoded":
-        """The same sentences, their targets unknown."""
+        """The same sentences without targets."""
         return self._replace(targets=dict.fromkeys(self.targets, NO_NUMBERS))
 
     def words(self) -> np.ndarray:
-        """How many words stand together: those of each sentence, or of each text."""
+        """The number of words of each sentence, or of each text."""
         return self.word_sizes if len(self.word_sizes) else self.lengths
 
     def tokens(self) -> int:
@@ -82,7 +82,7 @@ class Encoded(NamedTuple):
         return self._each(select)
 
     def _each(self, function: Callable[[str, np.ndarray], np.ndarray]) -> "Encoded":
-        """The same columns, each as the function makes it."""
+        """The function applied to every column."""
         made: dict[str, Any] = {}
         for name, column in self._asdict().items():
             if isinstance(column, np.ndarray):
@@ -94,7 +94,8 @@ class Encoded(NamedTuple):
         return Encoded(**made)
 
     def record(self) -> dict[str, Any]:
-        """As it travels: narrow integers, and only the columns that are there; the last ids are the extractor's."""
+        """The form that is sent: narrow integers, and only the columns that are not empty; the last ids are the
+        extractor's."""
         record: dict[str, Any] = {"lengths": smallest(self.lengths)}
         record.update({name: smallest(column) for name, column in self.targets.items()})
         for name in ("extra_sizes", "word_sizes"):
@@ -128,7 +129,7 @@ def nothing(columns: int, targets: Iterable[str]) -> Encoded:
 
 def joined(parts: Sequence[Encoded]) -> Encoded:
     """The sentences of several parts, one after the other."""
-    if any(len(part.values) for part in parts):  # a part whose values are all 1 has not written them out
+    if any(len(part.values) for part in parts):  # a part whose values are all 1 has none
         ones = [np.ones(0 if len(part.values) else part.words().sum(), "f4") for part in parts]
         parts = [part._replace(values=np.append(part.values, more)) for part, more in zip(parts, ones)]
     made: dict[str, Any] = {
@@ -146,13 +147,13 @@ def unless_all_one(values: np.ndarray) -> np.ndarray:
 
 
 def _span(sizes: np.ndarray, owners: slice) -> slice:
-    """Where the members of consecutive owners stand, owner o having sizes[o] of them."""
+    """Where the members of consecutive owners are; owner o has sizes[o] of them."""
     begin = int(sizes[: owners.start].sum())
     return slice(begin, begin + int(sizes[owners].sum()))
 
 
 def _members(sizes: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """The members of these owners, owner o having sizes[o] of them."""
+    """The numbers of the members of these owners; owner o has sizes[o] of them."""
     return ragged_range((np.cumsum(sizes) - sizes)[owners], sizes[owners])
 
 

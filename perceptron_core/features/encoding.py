@@ -1,4 +1,4 @@
-"""Sentences as numbers: every token's type in each column, every type's attributes as hashes, once per type.
+"""Sentences as numbers: the type of every token in each column, and the hashes of the type's attributes, once per type.
 
 No string is built per feature of a token: a feature's key is composed from the hashes of its token's types, by the
 structure (perceptron_core/structures).
@@ -20,7 +20,7 @@ from perceptron_core.kernels import ALL_ONE, hash_strings
 
 
 class Layout(NamedTuple):
-    """How a structure wants its sentences."""
+    """What the sentences of a structure consist of."""
 
     labels: tuple[str, ...] = ("labels",)  # target columns whose strings are labels
     numbers: tuple[str, ...] = ()  # target columns that hold numbers, before the labels
@@ -28,7 +28,7 @@ class Layout(NamedTuple):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """All target columns, in the order of a sentence's."""
+        """All target columns, in the order of those of a sentence."""
         return (*self.numbers, *self.labels)
 
 
@@ -66,12 +66,12 @@ class TypeTable:
 
 
 def _of_all(attribute: Attribute, types: Sequence[Optional[str]]) -> list[Optional[str]]:
-    """The attribute of every type; a place without a word has none."""
+    """The attribute of every type; None where there is no word."""
     return [None if text is None else attribute(text) for text in types]
 
 
 class Encoder:
-    """Numbers the types and labels of sentences as they come; the numbers are its own, not the corpus's."""
+    """Numbers the types and labels of sentences as they come; another encoder may give other numbers."""
 
     def __init__(
         self,
@@ -87,15 +87,15 @@ class Encoder:
         self.labels = Numbering()
 
     def attribute(self, column: int, name: str) -> Attribute:
-        """The function behind an attribute of the feature set's column with this number."""
+        """The function of an attribute of the feature set's column with this number."""
         return self.tables[column].attributes[self.features.attributes[column].index(name)]
 
     def type_tables(self) -> TypeTables:
-        """Those of all types so far."""
+        """The tables of all types so far."""
         return TypeTables([table.rows() for table in self.tables], self.extra.rows())
 
     def encode(self, sentences: Sequence[Sentence]) -> Encoded:
-        """The sentences as numbers; the tables grow by what is new in them."""
+        """The sentences as numbers; new types are added to the tables."""
         words = [len(sentence.columns[0]) for sentence in sentences]
         lengths, word_sizes = words, NO_NUMBERS
         if self.layout.texts:
@@ -111,7 +111,7 @@ class Encoder:
         return Encoded(np.array(lengths, np.int32), ids, targets, extra_sizes, extra_ids, word_sizes, values)
 
     def _targets(self, sentences: Sequence[Sentence], total: int) -> dict[str, np.ndarray]:
-        """The predicted columns as numbers; empty ones if any sentence has none."""
+        """The predicted columns as numbers; all empty if any sentence has none."""
         given = [sentence.targets for sentence in sentences if sentence.targets is not None]
         if len(given) < len(sentences):
             return dict.fromkeys(self.layout.targets, NO_NUMBERS)

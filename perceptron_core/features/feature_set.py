@@ -1,6 +1,6 @@
 """A task's templates as numbers: which attributes of which column, at which offset, make up which key.
 
-Needs no attribute function, so whoever only composes keys from an encoded shard (a training task) does not load
+No attribute function is needed here, so a training task, which only composes keys from an encoded shard, does not load
 the user's code or lookups.
 """
 
@@ -18,21 +18,21 @@ EXTRACTOR_SEED = hash_string("extractor")
 class Program(NamedTuple):
     """The templates of one kind, flattened for the kernel: template k has parts part_starts[k] … part_starts[k+1]-1."""
 
-    seeds: np.ndarray  # uint64, a key before any value joins it
+    seeds: np.ndarray  # uint64, the keys before any value has joined them
     part_starts: np.ndarray
     part_anchors: np.ndarray  # which position of a site the part looks from
     part_columns: np.ndarray  # index into the feature set's columns
     part_attributes: np.ndarray  # index into that column's attributes
     part_offsets: np.ndarray
     before: np.ndarray  # uint64, parts × distance: the value of a position before the sentence
-    after: np.ndarray  # uint64, parts × distance: and of one behind it
+    after: np.ndarray  # uint64, parts × distance: the value of a position after it
     widths: np.ndarray  # attributes of each column
 
 
 def template_seed(template: Template) -> int:
     """The key of a template whose values have not joined it yet.
 
-    In CRF++ the offsets are no part of a feature: lines with equal text around the macros make equal features.
+    In CRF++ the offsets are not part of a feature: lines with equal text around the macros make equal features.
     """
     text = "\0".join(literals(template)) if template.style == CRFPP else template.text
     return hash_string(("B " if template.bigram else "U ") + text)
@@ -52,7 +52,7 @@ def extracted_key(feature: str) -> int:
 
 
 def is_input(part: Part) -> bool:
-    """Whether a part's value is in the input; a label's is not."""
+    """Whether a part's value comes from the input, and not from the labels."""
     return part.column != LABEL_COLUMN
 
 
@@ -62,15 +62,15 @@ def has_no_label(template: Template) -> bool:
 
 
 def without_labels(template: Template) -> Template:
-    """The template as far as the input decides its value; it keeps its text, by which it is hashed."""
+    """The template with only the parts whose values come from the input; it keeps its text, by which it is hashed."""
     return template._replace(parts=tuple(filter(is_input, template.parts)))
 
 
 class FeatureSet:
-    """Templates over input columns, and perhaps a free-form extractor beside them.
+    """Templates over input columns, and perhaps a free-form extractor.
 
-    It knows which attributes of which columns are needed, and makes programs of templates. Which templates are joined
-    with which labels is the structure's business.
+    It knows which attributes of which columns are needed, and makes programs of templates. The structure
+    decides which templates are joined with which labels.
     """
 
     def __init__(self, templates: Sequence[Template], columns: Sequence[str], extractor: Optional[str] = None) -> None:
@@ -92,10 +92,10 @@ class FeatureSet:
         return [template_seed(t) for t in self.templates if not t.parts and not t.bigram]
 
     def program(self, templates: Sequence[Template], anchors: Sequence[str] = ("",), beyond: bool = True) -> Program:
-        """Some of the templates, as the kernel takes them; where they have labels, these are one more column.
+        """Some of the templates, as the kernel takes them; if they have labels, these are one more column.
 
-        `anchors` names the positions of a site. With beyond=False a position outside of the sentence has no value, so
-        that no feature tells where a text ends."""
+        `anchors` names the positions of a site. With beyond=False a position outside the sentence has no value, so
+        that no feature depends on where a text ends."""
         parts = [(template.style, part) for template in templates for part in template.parts]
         sizes = [len(template.parts) for template in templates]
         farthest = max((abs(part.offset) for _, part in parts), default=0)

@@ -1,6 +1,6 @@
-"""What a run may do to features before they are numbered: leave out rare ones, and take steps of other sizes.
+"""What a run may do with features before they are numbered: leave out rare ones, and change their step sizes.
 
-Which features are rare, and in how many shards a feature occurs, is counted beforehand: see perceptron_core/counting.
+The counts that decide it (of tokens, of shards) are made beforehand: see perceptron_core/counting.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The keys of features, where they fire: what structures compose, and what is counted, filtered and numbered."""
+"""The keys of the features at each site: structures compose them; they are then counted, filtered and numbered."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,8 +22,8 @@ class KeyGroup(NamedTuple):
 
 
 class FeatureKeys(NamedTuple):
-    """The keys of all features of every site. The first group is joined with the site's own label only; what others are
-    joined with is the structure's business."""
+    """The keys of all features of every site. The first group is joined only with the site's own label; the structure
+    decides which labels the other groups are joined with."""
 
     groups: tuple[KeyGroup, ...]
     values: np.ndarray = ALL_ONE  # of the first group's features
@@ -55,7 +55,7 @@ def with_extracted(group: KeyGroup, encoded: Encoded, tables: TypeTables) -> Key
 def append_per_token(
     starts: np.ndarray, keys: np.ndarray, more_sizes: np.ndarray, more_keys: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Each token's keys followed by its further ones."""
+    """The keys of each token, followed by the token's own of `more_keys`."""
     sizes = np.diff(starts)
     token = np.concatenate([np.repeat(np.arange(len(sizes)), sizes), np.repeat(np.arange(len(sizes)), more_sizes)])
     order = np.argsort(token, kind="stable")

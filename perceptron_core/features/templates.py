@@ -2,16 +2,16 @@ r"""The template language, and the names of features.
 
 A template says which values make a feature: `word[-1] & word[0]`, `suffix3[0]`, `prefix1(pos)[0]`,
 `label[-1] & word[0]` (joined with the previous label), `bias`. `word[-2..2]` stands for five templates;
-several ranges in one template run in parallel. This module parses templates and spells features as text
-and back; it reads no sentences and hashes nothing. CRF++'s own files are parsed in `crfpp.py`.
+several ranges in one template run in parallel. This module parses templates, writes features as text and reads that
+text back; it does not read sentences or hash anything. CRF++'s own files are parsed in `crfpp.py`.
 
 Where a template asks for more than the previous label (`label[-2]`, `label[-2] & label[-1]`), or for nothing else
 (`label[-1]`), labels are parts like those of any column, in all templates. What they mean is decided by the search:
 token classification by a greedy one (structures/tokens), a second-order model by Viterbi or a beam
 (structures/sequence).
 
-Feature names are a template's literal text with the values filled in, `word[-1]=of & word[0]=the` or
-`U05:of/the`, and can be read back, whatever the values hold. For that a value is escaped:
+A feature's name is the template's literal text with the values filled in, `word[-1]=of & word[0]=the` or
+`U05:of/the`. It can be read back for any values, because they are escaped:
 
 - a backslash is `\\`, TAB `\t`, newline `\n`, carriage return `\r`, any other line break `\u{...}` (hex);
 - in the `names` style, `&` is `\&`;
@@ -47,7 +47,8 @@ _PART = re.compile(
 class Part(NamedTuple):
     """One value of a feature: an attribute of a column, `offset` tokens from an anchor.
 
-    A site, where templates apply, has one position per anchor. That of a sequence is a token, an anchor without a name.
+    A site is a place where templates apply; it has one position per anchor. In a sequence a site is a token, and its
+    only anchor has no name.
     """
 
     column: str
@@ -56,12 +57,12 @@ class Part(NamedTuple):
     anchor: str = ""
 
     def record(self) -> list[Any]:
-        """As a task's record holds it: the anchor only where it has a name."""
+        """The form in a task's record: the anchor is left out if it has no name."""
         return list(self if self.anchor else self[:3])
 
 
 class Template(NamedTuple):
-    """What makes a feature; `text` is its normal form, by which it is known and hashed."""
+    """What makes a feature; `text` is its normal form, which identifies it and is hashed."""
 
     text: str
     parts: tuple[Part, ...]
@@ -87,8 +88,8 @@ def parse_templates(
     for column in columns:
         if column == LABEL_COLUMN or not re.fullmatch(_NAME, column):
             raise InputError(
-                f"The input column `{column}` needs another name: templates know `label` as the predicted "
-                "label, and a name holds no space and none of [ ] ( ) & = \\.",
+                f"The input column `{column}` must have another name: in templates `label` is the predicted "
+                "label, and a name must not contain a space or any of [ ] ( ) & = \\.",
                 source,
             )
     origins: dict[tuple[bool, tuple[Part, ...]], str] = {}
@@ -100,12 +101,12 @@ def parse_templates(
         except UserError as error:
             raise InputError(f"In the template `{text}`: {error}", source) from None
         for template in expanded:
-            # The order of the parts makes no difference to what a template can tell.
+            # Templates that differ only in the order of their parts are equivalent.
             content = (template.bigram, tuple(sorted(template.parts)))
             if content in origins:
                 raise InputError(
                     f"The template `{text}` repeats `{template.text}`, "
-                    f"which `{origins[content]}` has already; remove one.",
+                    f"which `{origins[content]}` already gives; remove one.",
                     source,
                 )
             origins[content] = text
@@ -114,7 +115,7 @@ def parse_templates(
 
 
 def _asks_for_history(text: str) -> bool:
-    """Whether a template wants more of the labels than to be joined with the previous one."""
+    """Whether a template uses labels in another way than to be joined with the previous one."""
     matches = [_PART.fullmatch(piece.strip()) for piece in text.split("&")]
     labels = [match for match in matches if match and match["name"] == LABEL_COLUMN and not match["argument"]]
     farther = any((int(match["first"]), int(match["last"] or match["first"])) != (-1, -1) for match in labels)
@@ -136,7 +137,7 @@ def _expand(text: str, vocabulary: _Vocabulary, history: bool) -> Iterator[Templ
         return
     ranges = [_parse_part(piece, vocabulary) for piece in pieces]
     labels = 0
-    if not history:  # the previous label is no value but what the template is joined with
+    if not history:  # the previous label is not a value: the template is joined with it
         labels = sum(part.column == LABEL_COLUMN for part in ranges)
         ranges = [part for part in ranges if part.column != LABEL_COLUMN]
     if labels > 1:
@@ -144,7 +145,7 @@ def _expand(text: str, vocabulary: _Vocabulary, history: bool) -> Iterator[Templ
     lengths = {len(part.offsets) for part in ranges if len(part.offsets) > 1}
     if len(lengths) > 1:
         raise UserError(
-            f"Its ranges run in parallel and must be of one length, but they have {sorted(lengths)} offsets."
+            f"Its ranges run in parallel and must have the same length, but they have {sorted(lengths)} offsets."
         )
     for step in range(max(lengths, default=1)):
         # A part without a range has one offset, which stays the same at every step.
@@ -172,8 +173,8 @@ def _parse_part(piece: str, vocabulary: _Vocabulary) -> _Range:
     match = _PART.fullmatch(piece)
     if match is None:
         raise UserError(
-            f"`{piece}` is no part of a template; write a column or an attribute with an offset, such as "
-            "`word[0]`, `suffix3[-1]`, `prefix1(pos)[0]` or `word[-2..2]`; `bias` can only stand alone."
+            f"`{piece}` is not a part of a template; write a column or an attribute with an offset, such as "
+            "`word[0]`, `suffix3[-1]`, `prefix1(pos)[0]` or `word[-2..2]`; `bias` must be a template by itself."
         )
     name, argument = match["name"], match["argument"]
     first = int(match["first"])
@@ -182,14 +183,14 @@ def _parse_part(piece: str, vocabulary: _Vocabulary) -> _Range:
         raise UserError(f"The range of `{piece}` is empty; write the smaller offset first.")
     if name == LABEL_COLUMN and argument is None:
         if last >= 0:
-            raise UserError(f"Of the labels only those before can be used: `{_LABEL}`, `label[-2]`.")
+            raise UserError(f"Only the labels before a token can be used, such as `{_LABEL}` or `label[-2]`.")
         return _Range(LABEL_COLUMN, "identity", range(first, last + 1))
     column, attribute = _resolve(name, argument, vocabulary.columns, vocabulary.attributes)
     return _Range(column, attribute, range(first, last + 1), anchor)
 
 
 def _resolve(name: str, argument: Optional[str], columns: Sequence[str], attributes: AttributeSet) -> tuple[str, str]:
-    """The column and the attribute that `name` or `name(argument)` means; a column's name wins."""
+    """The column and the attribute that `name` or `name(argument)` means; a column is preferred to an attribute."""
     if argument is not None:
         column = _find_column(argument, columns)
         if column is None and argument not in attributes:
@@ -237,7 +238,9 @@ def boundary_value(style: str, distance: int) -> str:
 _ESCAPES = {"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r", "&": r"\&", "/": r"\/"}
 _UNESCAPES = {escape: character for character, escape in _ESCAPES.items()}
 _ESCAPE = r"\\(?:[\\tnr&/]|u\{(?:10|[0-9a-f])?[0-9a-f]{1,4}\})"
-_ALWAYS_ESCAPED = "\\\t\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # with all that str.splitlines splits at
+_ALWAYS_ESCAPED = (
+    "\\\t\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # the backslash, TAB, and all line breaks of str.splitlines
+)
 _END_OF_VALUE = r"\|"
 
 
@@ -256,7 +259,7 @@ def parse_feature_name(name: str, templates: Sequence[Template]) -> tuple[Templa
         if match is not None:
             return template, tuple(map(_unescape, match.groups()))
     known = ", ".join(f"`{template.text}`" for template in templates)
-    raise UserError(f"The feature `{name}` fits none of the templates: {known}.")
+    raise UserError(f"The feature `{name}` does not match any of the templates: {known}.")
 
 
 @functools.lru_cache(maxsize=1024)

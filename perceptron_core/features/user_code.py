@@ -1,8 +1,8 @@
 """Functions from a user's Python file: attributes of a word, and free-form feature extractors.
 
-The file is imported from its path under a private name, and works alone: it is shipped to task nodes
-without its neighbours, so it is not put on the module search path. What goes wrong inside it is reported
-as the user's error, with the line of their file. This is not a sandbox: the code runs as the user.
+The file is imported from its path under a private name. It must not need other files: it is sent to task nodes
+without its neighbours, so its folder is not put on the module search path. Errors inside it are reported as the user's
+errors, with the line of their file. This is not a sandbox: the code runs as the user.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ Extractor = Callable[[Sequence[tuple[str, ...]], int], list[str]]
 
 
 class _SourceLoader(importlib.machinery.SourceFileLoader):
-    """Compiles the source each time: leaves no bytecode beside the user's file, and trusts none there."""
+    """Compiles the source each time: it neither writes nor reads bytecode beside the user's file."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -34,10 +34,10 @@ class _SourceLoader(importlib.machinery.SourceFileLoader):
 def load_functions(path: str) -> dict[str, Callable[..., Any]]:
     """The public functions that the Python file defines itself (not those it imports), by name."""
     if not path.endswith(".py"):
-        raise UserError(f"`{path}` is no Python file; give a file whose name ends in `.py`.")
+        raise UserError(f"`{path}` is not a Python file; give a file whose name ends in `.py`.")
     if not os.path.isfile(path):
         raise UserError(f"There is no file `{path}`; check the path of your Python file.")
-    # The name is made of the path, so that two files called features.py do not meet.
+    # The name is made from the path, so that two files called features.py do not collide.
     name = f"_perceptron_user_code_{hashlib.sha256(os.path.abspath(path).encode()).hexdigest()[:16]}"
     loader = _SourceLoader(name, path)
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
@@ -58,14 +58,14 @@ def load_functions(path: str) -> dict[str, Callable[..., Any]]:
 
 
 def checked_attribute(name: str, function: Callable[[str], Any], path: str) -> Attribute:
-    """The user's function as an attribute; what it raises or wrongly returns is reported as their error."""
+    """The user's function as an attribute; an exception or a wrong result is reported as the user's error."""
 
     def attribute(word: str) -> Optional[str]:
         value = _run(path, f"The function `{name}` failed on the word {word!r}", function, word)
         if value is not None and not isinstance(value, str):
             raise InputError(
                 f"The function `{name}` returned {value!r} for the word {word!r}; "
-                "an attribute returns a string, or None for no feature.",
+                "an attribute must return a string, or None for no feature.",
                 path,
             )
         return value
@@ -74,14 +74,14 @@ def checked_attribute(name: str, function: Callable[[str], Any], path: str) -> A
 
 
 def checked_extractor(name: str, function: Callable[..., Any], path: str) -> Extractor:
-    """The user's function as an extractor; what it raises or wrongly returns is reported as their error."""
+    """The user's function as an extractor; an exception or a wrong result is reported as the user's error."""
 
     def extractor(sentence: Sequence[tuple[str, ...]], position: int) -> list[str]:
         where = f"the word {sentence[position][0]!r} (position {position})"
         features = _run(path, f"The function `{name}` failed on {where}", function, sentence, position)
         if not isinstance(features, list) or not all(isinstance(feature, str) for feature in features):
             raise InputError(
-                f"The function `{name}` returned {features!r} for {where}; an extractor returns a list of strings.",
+                f"The function `{name}` returned {features!r} for {where}; an extractor must return a list of strings.",
                 path,
             )
         return features
@@ -90,7 +90,7 @@ def checked_extractor(name: str, function: Callable[..., Any], path: str) -> Ext
 
 
 def _run(path: str, failure: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the user's code; whatever it raises becomes an error that shows the line of their file."""
+    """Call the user's code; an exception becomes an error that shows the line of their file."""
     try:
         return function(*arguments)
     # Only the user's code runs here, and it may raise anything; a script may also end with sys.exit.

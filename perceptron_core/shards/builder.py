@@ -1,8 +1,8 @@
-"""From what mappers read to one shard: their pieces are put in order, renumbered and shuffled into place.
+"""How a shard is built from what the mappers read: their pieces are put in order, renumbered and shuffled.
 
 A mapper numbers the types of the piece of a file that it reads (`PieceEncoder`) and sends each shard its sentences
-with the types that are new to that shard. The shard's builder renumbers them in the order of first occurrence, so
-the finished shard does not depend on how the corpus was cut into pieces.
+and the types that are new to that shard. The shard's builder renumbers them in the order of first occurrence, so
+the finished shard does not depend on how the corpus was split into pieces.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.shards.dealing import deal
 from perceptron_core.shards.records import ShardContent
 
-CHUNK_WORDS = 1 << 18  # that are in memory as strings at a time
+CHUNK_WORDS = 1 << 18  # how many words are in memory as strings at a time
 
 
 class PieceEncoder:
@@ -54,7 +54,7 @@ class PieceEncoder:
     def _new_types(
         self, shard: int, column: int, ids: np.ndarray, rows: np.ndarray, types: Sequence[str]
     ) -> dict[str, Any]:
-        """The types among `ids` that this shard was not sent yet."""
+        """The types among `ids` that were not sent to this shard yet."""
         sent = self.sent[shard][column]
         if len(sent) < len(types):
             sent = np.append(sent, np.zeros(len(types) - len(sent), bool))
@@ -71,12 +71,12 @@ class PieceEncoder:
 
 
 def corpus_order(record: dict[str, Any]) -> tuple[int, int]:
-    """Where a record's sentences stand in the corpus."""
+    """The place of a record's sentences in the corpus."""
     return record["file"], record["ordinal"]
 
 
 class Column(NamedTuple):
-    """A column's types as the shard numbers them, while pieces come in."""
+    """A column's types, as the shard numbers them, so far."""
 
     types: Numbering
     rows: GrowingArray
@@ -97,7 +97,7 @@ class ShardBuilder:
 
     def add(self, record: dict[str, Any]) -> None:
         piece = record["file"], record["piece"]
-        if piece != self.piece:  # its mapper numbered the types anew
+        if piece != self.piece:  # each piece has numbers of its own for the types
             self.piece, self.maps = piece, [np.zeros(0, np.int64) for _ in self.columns]
         for c, (column, new) in enumerate(zip(self.columns, record["new"])):
             self.maps[c] = self._learn(column, self.maps[c], new)
@@ -167,7 +167,7 @@ def first_occurrence_order(sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def in_chunks(sentences: Iterator[Sentence], size: int) -> Iterator[list[Sentence]]:
-    """Lists of up to `size` sentences, fewer where they are long texts."""
+    """Lists of up to `size` sentences, or fewer if they are long texts."""
     chunk: list[Sentence] = []
     words = 0
     for sentence in sentences:

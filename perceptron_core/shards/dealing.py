@@ -1,9 +1,9 @@
 """Which shard a sentence goes to, and its place there.
 
-Both follow from (seed, number of its file in the list, its ordinal in the file) alone: no path, no runner and no
-block boundary has a say, so every runner prepares the same shards. Each run of S consecutive sentences is dealt
-one to a shard by a seeded permutation, which keeps the shards equal within one sentence a file; within a shard
-the sentences stand in the order of a second seeded hash, that is, shuffled.
+Both depend only on the seed, the number of its file in the list, and its ordinal in the file; not on paths, on the
+runner or on block boundaries. So every runner prepares the same shards. Of each S consecutive sentences every shard
+gets one, by a seeded permutation, so that the sizes of the shards differ by one sentence per file at most. Within a
+shard the sentences are in the order of a second seeded hash, that is, shuffled.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ def _hashes(purpose: str, seed: int, file: int, ordinals: np.ndarray) -> np.ndar
 
 
 def deal(seed: int, file: int, first: int, count: int, shards: int) -> tuple[np.ndarray, np.ndarray]:
-    """(shard, place) of the sentences with ordinals first … first+count-1 of a file; places only order."""
+    """(shard, place) of the sentences with ordinals first … first+count-1 of a file; a place is a sort key."""
     run, last_run = first // shards, (first + count - 1) // shards
     whole = np.arange(run * shards, (last_run + 1) * shards)
     order = np.argsort(_hashes("shard", seed, file, whole).reshape(-1, shards), axis=1, kind="stable")
@@ -28,5 +28,5 @@ def deal(seed: int, file: int, first: int, count: int, shards: int) -> tuple[np.
 
 
 def choose_shard(seed: int, shards: int) -> int:
-    """The one shard that stands for all of them when a run is sub-sampled."""
+    """The only shard that is trained on when a run is sub-sampled."""
     return extend_key(hash_string("subsample"), hash_string(str(seed))) % shards

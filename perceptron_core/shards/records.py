@@ -1,12 +1,12 @@
-"""An encoded shard: the records of a header, blocks of sentences, and a trailer; each travels as one line.
+"""The records of an encoded shard: a header, blocks of sentences, and a trailer; each is one line of a file.
 
     header   which shard of how many, the seed, the fingerprint of its features, its labels, how large it is
-    block    some thousand tokens: type numbers a column, label numbers, and the types that occur in it for the first
-             time: their attribute hashes, and their strings for whoever wants to name a feature; in classification
-             also how many words each text has, and the words' values unless all are 1
-    trailer  how many blocks, sentences and tokens there were, so that a shard that was cut is noticed
+    block    some thousand tokens: type numbers per column, label numbers, and the types that occur in it for the first
+             time: their attribute hashes, and their strings, from which features are named; in classification also
+             how many words each text has, and the words' values unless all are 1
+    trailer  how many blocks, sentences and tokens there were, so that a truncated shard is noticed
 
-A type's hashes travel once a shard; the keys of features are composed from them on load.
+The hashes of a type are in a shard once; the keys of features are composed from them when it is read.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from perceptron_core.kernels import hash_strings
 from perceptron_core.wire import DamagedRecord
 
 VERSION = 2
-BLOCK_TOKENS = 8192  # of texts, words
+BLOCK_TOKENS = 8192  # in texts: words
 
 Record = tuple[str, dict[str, Any]]
 
@@ -62,7 +62,7 @@ def _spans(encoded: Encoded) -> Iterator[tuple[int, int]]:
     """Which sentences make a block: as many as have BLOCK_TOKENS words, and at least one."""
     sentences = len(encoded.lengths)
     words = encoded.words()
-    if len(words) != sentences:  # of texts, one each, but for the sentence without a text that ends a file
+    if len(words) != sentences:  # texts: one per sentence, except for the sentence without a text that ends a file
         words = np.zeros(sentences, np.int64)
         words[encoded.lengths > 0] = encoded.word_sizes
     ends, first, begin = np.cumsum(words), 0, 0
@@ -73,7 +73,7 @@ def _spans(encoded: Encoded) -> Iterator[tuple[int, int]]:
 
 
 class ShardReader:
-    """Takes a shard's records one by one and gives back each block's sentences, as numbers."""
+    """Takes a shard's records one by one and returns each block's sentences, as numbers."""
 
     def __init__(self, features: FeatureSet, layout: Layout, fingerprint: str, labels: Sequence[str]) -> None:
         self.features, self.layout, self.fingerprint = features, layout, fingerprint
@@ -105,16 +105,19 @@ class ShardReader:
 
     def _take_header(self, record: dict[str, Any]) -> None:
         if self.header is not None:
-            raise DamagedRecord("a second header within one shard: a task was given more than one shard")
+            raise DamagedRecord("there is a second header within one shard: a task was given more than one shard")
         if record.get("version") != VERSION:
             raise UserError(
-                f"the shard has version {record.get('version')}, this is {VERSION}; prepare the corpus again"
+                f"the shard has version {record.get('version')}, but this program reads version {VERSION}; "
+                "prepare the corpus again"
             )
         if record["features"] != self.fingerprint:
             raise UserError("the shard was prepared with other features; prepare the corpus again")
         unknown = [label for label in record["labels"] if label not in self.label_numbers]
         if unknown:
-            raise UserError(f"the shard has labels that the run does not know: {', '.join(unknown)}")
+            raise UserError(
+                f"the shard has labels that the run does not know: {', '.join(unknown)}; prepare the corpus again"
+            )
         self.header = record
         self.label_map = np.array([self.label_numbers[label] for label in record["labels"]], np.int32)
 
@@ -131,7 +134,7 @@ class ShardReader:
         return encoded
 
     def _check_types(self, columns: Sequence[np.ndarray]) -> None:
-        """The kernel trusts the numbers of types, and the trailer, which counts the blocks, comes too late for it."""
+        """Check the type numbers, because the kernel does not; the trailer, which counts the blocks, comes too late."""
         for ids, table, width in zip(columns, self._tables, (*self.features.widths, 1)):
             if len(ids) and int(ids.max()) >= len(table) // width:
                 raise DamagedRecord("a block of a shard is missing before this one; prepare the corpus again")
@@ -142,9 +145,10 @@ class ShardReader:
         return TypeTables(columns, extra)
 
     def finish(self) -> dict[str, Any]:
-        """The header, once everything was read; refuses a shard that was cut."""
+        """The header, once everything was read; refuses a truncated shard."""
         if self.header is None or not self.complete:
             raise DamagedRecord(
-                "a shard ends before its trailer, so it was cut (or split between tasks); prepare the corpus again"
+                "a shard ends before its trailer, so it was truncated (or split between tasks); prepare the corpus "
+                "again"
             )
         return self.header

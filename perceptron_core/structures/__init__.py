@@ -11,10 +11,10 @@ from perceptron_core.structures.sequence.structure import FirstOrder
 from perceptron_core.structures.tokens.structure import Tokens
 
 STRUCTURES: tuple[type[Structure], ...] = (FirstOrder, SecondOrder, Tokens, Classification)
-# The structure that speaks for a kind of task before its search is known.
+# The structure that answers for a kind of task before its decoder is known.
 KINDS: dict[str, type[Structure]] = {structure.kind: structure for structure in (FirstOrder, Classification)}
 
 
 def structure_of(kind: str, features: FeatureSet, record: Mapping[str, Any], decoder: str) -> Structure:
-    """The structure of a task with these templates, when it is searched in this way."""
+    """The structure of a task with these templates and this decoder."""
     return next(s for s in STRUCTURES if s.fits(kind, features, decoder))(features, record)

@@ -1,15 +1,15 @@
-"""What a structure is, and what it is at work.
+"""What a structure is, and what an engine is.
 
 A **structure** is what is predicted: a sequence of labels, a class, a tree. It holds no weights and no learner. It says
-how sentences become numbers and features, what can be searched, and how a guess is written.
+how sentences become numbers and features, which searches there are, and how a guess is written.
 
-An **engine** is a structure at work on weights. The epoch, the held-out set, the predictor, experiments and benchmarks
-hold nothing else. Learners never see a structure: an engine finds violated constraints and updates by them.
+An **engine** applies a structure to weights. The epoch, the held-out set, the predictor, experiments and benchmarks use
+only engines. Learners never see a structure: an engine finds violated constraints and updates by them.
 
     engine = structure.engine(labels, settings, weights, memory)
     block  = engine.take(encoded, tables)        # features composed and numbered; may be kept for the next epoch
     counts = engine.train(block)                 # every example once, in order
-    engine.end_of_pass()                         # a minibatch that was begun
+    engine.end_of_pass()                         # update by a minibatch that is not full
     rows   = engine.touched()                    # what took part in an update, for mixing
     guess  = engine.decode(block)                # the predicted columns, as numbers
 
@@ -38,7 +38,7 @@ from perceptron_core.weights.text import EXTRACTED, unescape
 
 
 class Counted(NamedTuple):
-    """What a pass over some examples has counted."""
+    """What was counted in a pass over some examples."""
 
     errors: int = 0  # examples that were guessed wrongly
     updates: int = 0  # how often the weights were moved
@@ -60,14 +60,14 @@ class Block(Protocol):
 
 
 class Memory(Protocol):
-    """The numbers of the features met so far; outlives an engine where blocks stay in memory."""
+    """The numbers of the features met so far; it is kept for the next engine if blocks stay in memory."""
 
     def size(self) -> int:
         """Bytes, roughly."""
 
 
 class Engine(ABC):
-    """A structure at work on weights; see the module's text."""
+    """Applies a structure to weights; see the module's docstring."""
 
     @abstractmethod
     def take(self, encoded: Encoded, tables: TypeTables) -> Block:
@@ -75,11 +75,11 @@ class Engine(ABC):
 
     @abstractmethod
     def train(self, block: Any) -> Counted:
-        """Training on the block's examples, in order."""
+        """Train on the block's examples, in order."""
 
     @abstractmethod
     def end_of_pass(self) -> int:
-        """Update by a minibatch that the last block has begun: the number of updates, 0 or 1."""
+        """Update by the last minibatch, if it is not full; returns the number of updates, 0 or 1."""
 
     @abstractmethod
     def decode(self, block: Any) -> Mapping[str, np.ndarray]:
@@ -92,13 +92,13 @@ class Engine(ABC):
 
 
 class Structure(ABC):
-    """What is predicted; see the module's text."""
+    """What is predicted; see the module's docstring."""
 
     kind: ClassVar[str]  # in the task file
-    unit: ClassVar[str] = "sentences"  # what is an example, and what errors count: sentences or tokens of a shard
+    unit: ClassVar[str] = "sentences"  # what an example is, and in what errors are counted: sentences or tokens
     called: ClassVar[str] = "sentences"  # what the corpus consists of, in messages
     layout: ClassVar[Layout] = Layout()
-    anchors: ClassVar[tuple[str, ...]] = ()  # the names of a site's positions, where there are several
+    anchors: ClassVar[tuple[str, ...]] = ()  # the names of a site's positions, if there are several
     decoders: ClassVar[tuple[str, ...]]
     updates: ClassVar[tuple[str, ...]]
 
@@ -111,11 +111,11 @@ class Structure(ABC):
     @classmethod
     @abstractmethod
     def fits(cls, kind: str, features: FeatureSet, decoder: str) -> bool:
-        """Whether a task of this kind, with these templates and this search, is of this structure."""
+        """Whether this is the structure of a task of this kind, with these templates and this decoder."""
 
     @classmethod
     def defaults(cls, given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """What a task file means where it is silent; refuses keys that make no sense here."""
+        """The values of keys that a task file leaves out; refuses keys that make no sense here."""
         return {}
 
     @classmethod  # noqa: B027
@@ -124,17 +124,17 @@ class Structure(ABC):
 
     @classmethod
     def more_templates(cls, inputs: Sequence[str]) -> list[Template]:
-        """Templates that the input columns ask for by themselves."""
+        """Templates that are added because of the input columns."""
         return []
 
     def check(self, settings: Settings) -> None:
-        """Refuse what this structure cannot do, with a sentence."""
+        """Refuse settings that this structure does not support."""
         for name, wanted, known in (
             ("decoder", settings.decoder, self.decoders),
             ("update", settings.update, self.updates),
         ):
             if wanted not in known:
-                raise UserError(f"{name}: {wanted} is not for {self.kind}; choose one of {', '.join(known)}")
+                raise UserError(f"{name}: {wanted} does not work for {self.kind}; choose one of {', '.join(known)}")
 
     def scored(self) -> dict[str, bool]:
         """The settings that the task and the structure decide: whether transitions, starts and stops have weights."""
@@ -144,17 +144,17 @@ class Structure(ABC):
 
     @abstractmethod
     def keys(self, encoded: Encoded, tables: TypeTables, label_hashes: np.ndarray) -> FeatureKeys:
-        """The keys of all features, where they fire: what is counted and numbered."""
+        """The keys of all features at every site, to be counted and numbered."""
 
     def label_offsets(self, template: Template) -> tuple[int, ...]:
-        """Which labels before join the keys of a template while the search goes on."""
+        """The offsets of the labels that are joined to the keys of a template during the search."""
         return ()
 
     @abstractmethod
     def program(self, template: Template) -> Program:
-        """One template as `keys` composes it; for whoever looks for the names of features."""
+        """One template as `keys` composes it; used to find the names of features."""
 
-    # ------------------------------------------------------------ at work
+    # ------------------------------------------------------------ engines
 
     @abstractmethod
     def memory(self, kept: Optional[KeyTable] = None, step_sizes: Optional[StepSizes] = None) -> Any:
@@ -178,13 +178,13 @@ class Structure(ABC):
             begin += length
 
     def shown(self, sentence: Sentence) -> Sequence[str]:
-        """What is labelled, to show it."""
+        """The words of a sentence, as they are shown to the user."""
         return sentence.columns[0]
 
     # ------------------------------------------------------------ names
 
     def fixed_names(self, labels: Sequence[str]) -> dict[int, str]:
-        """The names of the weights that no corpus is needed for, by key."""
+        """The names of the weights that are known without a corpus, by key."""
         return {}
 
     def key_of(self, name: str, label: str) -> int:
@@ -199,7 +199,7 @@ class Structure(ABC):
 
 
 def refuse_keys(keys: Sequence[str], given: Mapping[str, Any], why: str, path: str) -> None:
-    """Refuse keys of a task file that its kind has no use for."""
+    """Refuse keys of a task file that its kind does not have."""
     for key in keys:
         if given.get(key):
             raise InputError(f"`{key}` {why}; leave it out", path)

@@ -7,12 +7,12 @@
             if z ≠ y:  C ← C ∪ {Δ = Φ(x, y) − Φ(x, z)}
         w ← w + Σ α_c Δ_c                                   # … and update by all of them: see learners/
 
-With M = 1 this is the ordinary learner: Collins 2002; McDonald et al. 2010, OneEpochPerceptron. A minibatch does not
-end with a block, only with a pass, so that how sentences are stored changes nothing; averages count sentences. In a
-round of the first epoch (rounds.py) only a part of the shard is passed over.
+With M = 1 this is the ordinary learner: Collins 2002; McDonald et al. 2010, OneEpochPerceptron. A minibatch may
+continue in the next block, but ends with a pass, so that the result does not depend on how sentences are stored.
+Averages count sentences. A round of the first epoch (rounds.py) trains on only a part of the shard.
 
-The inner loops are the kernel's. Blocks are trained on as they arrive, so that a task's memory grows with the features
-of its shard, not with its sentences; they are kept only for further local passes, or for the next epoch if the same
+The inner loops are in the kernel. Blocks are trained on as they arrive, so that a task's memory grows with the features
+of its shard, not with its sentences. They are kept only for more local passes, or for the next epoch if the same
 process will run it (`Resident`).
 """
 
@@ -43,10 +43,10 @@ class EpochStats(NamedTuple):
 
 
 class Resident(NamedTuple):
-    """A shard as this process decoded it: what the next epoch need not unzip, compose and number again."""
+    """A decoded shard: with it, the next epoch does not have to unzip, compose and number again."""
 
     header: dict[str, Any]
-    memory: Any  # of the structure: the numbers of its features
+    memory: Any  # the structure's: the numbers of the features
     blocks: list[Block]
 
     def size(self) -> int:
@@ -55,7 +55,7 @@ class Resident(NamedTuple):
 
 
 class EpochPlan(NamedTuple):
-    """What a pass over a shard is to do; the same for all shards of an epoch."""
+    """How to train on a shard; the same for all shards of an epoch."""
 
     task: Task
     labels: Sequence[str]
@@ -81,8 +81,10 @@ class ShardEpoch:
         self.structure = plan.task.structure(plan.settings.decoder)
         self.reader = plan.task.shard_reader(plan.labels)
         self.memory = self.structure.memory(plan.kept, plan.step_sizes)
-        self.passed = 0  # examples of this pass, of the part or not
-        self._engine: Optional[Engine] = None  # made when it is known whether the memory is new or a resident's
+        self.passed = 0  # examples of this pass so far, whether in the part or not
+        self._engine: Optional[Engine] = (
+            None  # made once it is known whether the memory is new or that of a resident shard
+        )
         self.blocks: list[Block] = []
         self.stats = EpochStats()
 
@@ -118,7 +120,7 @@ class ShardEpoch:
         return self._engine
 
     def _train(self, block: Block) -> None:
-        """On those of its examples that are in the part; the block is kept as it is."""
+        """Train on those of its examples that are in the part; the whole block is kept."""
         wanted = self._of_part(block.examples())
         self.passed += block.examples()
         if wanted:
@@ -133,7 +135,7 @@ class ShardEpoch:
         self.stats = self.stats._replace(updates=self.stats.updates + self.engine().end_of_pass())
 
     def finish(self) -> tuple[dict[str, Any], Rows]:
-        """The shard's header, and all that took part in an update: "weight" and "lag"."""
+        """The shard's header, and "weight" and "lag" of all that took part in an update."""
         header = self.reader.finish()
         first_pass = list(self.blocks)
         self._end_pass()

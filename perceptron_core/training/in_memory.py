@@ -1,4 +1,4 @@
-"""Training in memory: examples in, model out, without files and jobs; the model has the same bytes as the jobs give.
+"""Training in memory: from examples to a model without files and jobs; the model has the same bytes as from the jobs.
 
 deal the sentences to shards                        # shards/builder.py
 for n in 1 … N:                                     # McDonald et al. 2010, Fig. 3
@@ -38,7 +38,7 @@ CHUNK = 4096  # sentences that are encoded at a time
 
 
 class Options(NamedTuple):
-    """How to train: the options of `perceptron train` that decide the weights."""
+    """The options of `perceptron train` that decide the weights."""
 
     settings: Settings = Settings()
     shards: int = 1
@@ -57,7 +57,7 @@ class Trained(NamedTuple):
 
 
 def make_shards(task: Task, sentences: Sequence[Sentence], shards: int, seed: int) -> list[list[Record]]:
-    """The records of every shard, as a prepared corpus of one file has them."""
+    """The records of every shard, the same as in a prepared corpus of one file."""
     encoder = PieceEncoder(task.encoder(), seed, 0, 0, shards)
     dealt: list[list[dict[str, Any]]] = [[] for _ in range(shards)]
     for chunk in in_chunks(iter(sentences), CHUNK):
@@ -75,7 +75,7 @@ def _build(task: Task, records: Sequence[dict[str, Any]], shard: int, shards: in
 
 
 class InMemory:
-    """A training in memory, epoch after epoch."""
+    """Training in memory, epoch after epoch."""
 
     def __init__(self, task: Task, shards: Sequence[list[Record]], options: Options) -> None:
         options.settings.check()
@@ -90,7 +90,7 @@ class InMemory:
         found = {label for records in shards for label in records[0][1]["labels"]}
         self.labels = self.task.labels(sorted(found))
         if not self.labels:
-            raise UserError("the corpus has no labels to learn")
+            raise UserError("the corpus has no labels to learn; give sentences with labels")
         chosen = [choose_shard(options.seed, len(shards))] if options.subsample else range(len(shards))
         self.kept = self._kept(shards) if options.min_count > 1 else None
         self.shards = [shards[number] for number in chosen]
@@ -132,7 +132,7 @@ class InMemory:
     # ------------------------------------------------------------ epochs
 
     def train(self, held_out: Optional[HeldOut] = None) -> Trained:
-        """Epoch after epoch until there is a reason to stop; the model of the best epoch, or of the last."""
+        """Train until there is a reason to stop; the model of the best epoch, or of the last if there is no dev set."""
         best = self.standing
         while not reason_to_stop(self.history, self.options.stop):
             self.epoch(held_out)
@@ -141,7 +141,7 @@ class InMemory:
         return Trained(best.model(), self.history)
 
     def epoch(self, held_out: Optional[HeldOut] = None) -> dict[str, Any]:
-        """One more epoch: its entry in the history."""
+        """Train one more epoch; returns its entry in the history."""
         number = len(self.history) + 1
         counted: list[EpochStats] = []
         mixing = mixing_now(self.options.mixing, [entry["errors"] or 0 for entry in self.history])
@@ -163,7 +163,7 @@ class InMemory:
         return entry
 
     def _examples(self, part: RoundPart) -> int:
-        """How many a pass over the part of all shards has."""
+        """The number of examples in the part of all shards."""
         spans = [part.span(records[0][1][self.structure.unit]) for records in self.shards]
         return sum(last - first for first, last in spans)
 
@@ -172,7 +172,7 @@ class InMemory:
         return EpochPlan(self.task, self.labels, self.settings, part, self.kept, self.step_sizes, options.threads)
 
     def shard_steps(self, part: RoundPart = WHOLE) -> tuple[list[ShardStep], EpochStats]:
-        """What a pass over the part of every shard makes of the weights, shard by shard, and what was counted."""
+        """Train on the part of every shard: the shards' weights after it, and what was counted."""
         before, steps, total = self.standing.weights.rows, [], EpochStats()
         for number, records in enumerate(self.shards):
             epoch = ShardEpoch(self.plan(part), before, keep=True)
@@ -192,7 +192,7 @@ class InMemory:
     # ------------------------------------------------------------ learners of one pass
 
     def _one_pass(self) -> Rows:
-        """The weights of a learner that counts."""
+        """The weights of a learner that counts in a single pass."""
         if self.settings.learner == "naive-bayes":
             learner = NaiveBayes(self.task.features.constant_keys())
             return learner.weights(*self._sums(learner))
@@ -214,7 +214,7 @@ class InMemory:
 def train_in_memory(
     task: Task, sentences: Sequence[Sentence], options: Options, dev: Optional[Sequence[Sentence]] = None
 ) -> Trained:
-    """A model of these sentences; with `dev`, that of the epoch that is best on them."""
+    """The model of these sentences; with `dev`, the model of the epoch with the best score on these."""
     shards = make_shards(task, sentences, options.shards, options.seed)
     held_out = None if dev is None else HeldOut(task, options.settings.decoder, dev)
     return InMemory(task, shards, options).train(held_out)

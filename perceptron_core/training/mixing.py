@@ -1,4 +1,4 @@
-"""How the shards' steps become one: iterative parameter mixing and its variants, a feature at a time.
+"""How the shards' steps become one: iterative parameter mixing and its variants, feature by feature.
 
 Every shard starts an epoch from the same mixed weights w and ends at w + δ_i. The mixed step of a weight is
 
@@ -12,19 +12,18 @@ Every shard starts an epoch from the same mixed weights w and ends at w + δ_i. 
     row        1                        the shards in which any label's weight of this feature did
     scaled     1                        S; but the local steps of a feature that c_f shards have are S/c_f as long
 
-What a divisor assumes: *uniform* that all S shards had something to say about every weight, so that the silence of
-those which never met a feature counts as a vote to leave it alone; a feature of one shard moves at 1/S of the speed
-of serial training, and the whole falls behind by a factor that grows with S. *touched* counts only the shards that
-moved the weight, as if each of them had seen all that there is to see about it; *row* also those that met the
-feature, needed an update, and left this label's weight alone. They keep serial training's pace, but no theorem stands
-behind them: three instances on three shards are enough for them to go round in a circle for ever
-(tests/theorems/test_no_theorem.py). For *uniform*, *errors* and *examples* Theorem 3 of the paper holds: on separable
-data their errors end. So these fall back on *uniform*, for good, once FALL_BACK_AFTER epochs have brought no new
-minimum of errors (`mixing_now`). That is certain to happen where they do not separate, since a minimum of whole
-numbers ≥ 0 cannot improve for ever; and from then on the theorem holds, from the weights of that epoch instead of
-from zero: Σ Σ μ k ≤ R²/γ² + 2‖w₀‖/γ.
+What a divisor assumes: *uniform* assumes that all S shards have learnt about every weight. A shard without the feature
+counts as one that wants no change, so a feature of one shard moves at 1/S of the speed of serial training, and training
+falls behind by a factor that grows with S. *touched* counts only the shards that moved the weight, as if each of them
+had seen all examples of it. *row* also counts those that updated the feature, but not this label's weight. The two are
+as fast as serial training, but no theorem holds for them: with three instances on three shards they can go round in a
+circle for ever (tests/theorems/test_no_theorem.py). For *uniform*, *errors* and *examples* Theorem 3 of the paper
+holds: on separable data their errors end. So *touched* and *row* change to *uniform* for the rest of the run when
+FALL_BACK_AFTER epochs have brought no new minimum of errors (`mixing_now`). This happens whenever they do not separate
+the data, since a minimum of whole numbers ≥ 0 cannot improve for ever. From then on the theorem holds, from the weights
+of that epoch instead of from zero: Σ Σ μ k ≤ R²/γ² + 2‖w₀‖/γ.
 
-*scaled* makes up for the division beforehand, in the shards, and keeps the theorem. c_f is counted once, over all of
+*scaled* compensates for the division beforehand, in the shards, and keeps the theorem. c_f is counted once, over all of
 the run's shards (shard_counts.py; transitions, starts and stops are in all of them), so the perceptron with these steps
 is *uniform* on rescaled features, φ'_f = s_f φ_f with s_f = √(S/c_f): where the weight of φ_f would move by 1, that of
 φ'_f, w'_f, moves by s_f; and since w'_f φ'_f = (s_f w'_f) φ_f, what is kept here is w_f = s_f w'_f, which moves by
@@ -32,25 +31,24 @@ s_f² = S/c_f. So Theorem 3 holds with the rescaled γ' and R'. A unit vector u 
 longer and has the same margins, so γ' ≥ γ; but R'² may be as much as S R², and the bound S times weaker than that of
 *uniform*. A learner whose steps depend on ‖Δ‖ is not the same on rescaled features: `check_mixing` refuses it.
 
-How a divisor fares with many shards is decided in the first epoch, in which *row* and *touched* are therefore mixed
-several times: rounds.py. *row* is the default, because with that it loses nothing against serial training, in its
-average or in its last weights, on any number of shards that was tried; the last weights of *touched* oscillate where
-there are many.
+With many shards the first epoch decides the result, so *row* and *touched* mix several times in it: rounds.py. *row* is
+the default, because with these rounds neither its average nor its last weights lose anything against serial training,
+on any number of shards that was tried; the last weights of *touched* oscillate with many shards.
 
-Dense features need no rule of their own. A transition is met by every shard, and its key is a row of its own, so *row*
+Dense features need no special rule. Every shard has every transition, and each transition is a row of its own, so *row*
 divides it by the shards that moved it: on 50 shards of CoNLL-2003 by 36 in the first epoch and about 10 later, where
 other features are divided by 3 and 2. Dividing transitions by all S shards instead costs 0.3 points of the averaged dev
 F1 and 0.2 of the last weights (15 epochs without rounds, three seeds), the geometric mean of the two 0.06 and 0.04;
 half the divisor gains nothing and costs the last weights 0.3.
 
-Only what took part in an update is sent, so a shard that did not send a weight has δ_i = 0. Where all the shards
-that sent it agree on the new value and their m_i make up D (one shard alone, for instance), that value is taken as
-it is: a + (b − a) is not always b. So one shard is serial training to the last bit.
+Only what took part in an update is sent, so a shard that did not send a weight has δ_i = 0. If all the shards that sent
+it have the same new value and the sum of their m_i is D (as with a single shard), this value is taken as it is, because
+a + (b − a) is not always b. So training on one shard is serial training to the last bit.
 
-The average of an epoch is w plus the mixed mean steps; a shard's mean step over its n examples is δ_i − lag_i / n,
-by the kernel's lazy averaging. In the average of a run epoch e counts e times: early epochs, still poor, would drag it
-down. What that gains over equal shares, and what e² would, in points of the dev score (row mixing with its rounds,
-means of CoNLL-2003, CoNLL-2000, EWT and 9,000 sentences of Brown, three seeds each, from every epoch's sums):
+The average of an epoch is w plus the mixed mean steps; a shard's mean step over its n examples is δ_i − lag_i / n, by
+the kernel's lazy averaging. In the average of a run epoch e counts e times, because the poor weights of early epochs
+would lower it. The gain over equal shares, and that of e² instead of e, in points of the dev score (row mixing with its
+rounds, means of CoNLL-2003, CoNLL-2000, EWT and 9,000 sentences of Brown, three seeds each, from every epoch's sums):
 
     S          after 5 epochs    after 10          after 15
     1          +0.06  +0.02      +0.02   0.00      −0.02  −0.07
@@ -58,10 +56,10 @@ means of CoNLL-2003, CoNLL-2000, EWT and 9,000 sentences of Brown, three seeds e
     50         +0.11  +0.11      +0.03   0.00      +0.03  −0.01
     100        +0.09  +0.08      +0.02  −0.03      −0.06  −0.10
 
-So it pays where epochs are few, and is nearly lost in noise after 15; most of it is CoNLL-2003's (+0.39 on ten shards
-after 10), while CoNLL-2000 and Brown lose up to 0.1 after 15. For one epoch it is Collins's average.
+So it helps if epochs are few, and is nearly lost in noise after 15; most of it comes from CoNLL-2003 (+0.39 on ten
+shards after 10), while CoNLL-2000 and Brown lose up to 0.1 after 15. For one epoch it is Collins's average.
 
-Counts of updates (relevance.py) are no weights: the shards' counts add up, whatever the strategy.
+Counts of updates (weights/relevance.py) are not mixed: the shards' counts are added, with every strategy.
 """
 
 from collections.abc import Sequence
@@ -124,7 +122,7 @@ FALL_BACK_AFTER = 10  # epochs without a new minimum of errors
 
 
 def check_mixing(strategy: str, learner: str) -> None:
-    """Refuse a strategy that is not known, or not for this learner."""
+    """Refuse an unknown strategy, and one that does not work with this learner."""
     if strategy not in MIXINGS:
         raise UserError(f"mixing: {strategy!r} is not known; choose one of {', '.join(MIXINGS)}")
     if strategy == SCALED and learner != "perceptron":
@@ -132,7 +130,7 @@ def check_mixing(strategy: str, learner: str) -> None:
 
 
 def mixing_now(chosen: str, errors: Sequence[int]) -> str:
-    """The strategy for the next epoch, after epochs with so many errors each: the chosen one, or the fall-back."""
+    """The strategy for the next epoch, after epochs with these numbers of errors: the chosen one, or the fall-back."""
     if chosen in CERTAIN:
         return chosen
     fewest, since = None, 0
@@ -147,7 +145,7 @@ def mixing_now(chosen: str, errors: Sequence[int]) -> str:
 
 
 def check_complete(senders: Sequence[tuple[int, int, str]]) -> None:
-    """Refuse a missing, doubled or foreign one of these (shard, shards, origin)."""
+    """Refuse a shard that is missing, there twice, or of another epoch or run; from (shard, shards, origin) of each."""
     origins = sorted({origin for _, _, origin in senders})
     if len(origins) != 1:
         raise UserError(f"shards of different epochs or runs cannot be mixed: {', '.join(origins)}")
@@ -160,7 +158,7 @@ def check_complete(senders: Sequence[tuple[int, int, str]]) -> None:
 
 
 def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
-    """The mixed weights ("weight", float32) and mean steps ("mean", float64) of all that any shard touched."""
+    """The mixed weights ("weight", float32) and mean steps ("mean", float64) of all weights that a shard touched."""
     check_complete([(step.shard, step.shards, step.origin) for step in steps])
     steps = sorted(steps, key=lambda step: step.shard)
     union, places = unite([step.rows for step in steps])
@@ -179,7 +177,7 @@ def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
         value, lag, examples = step.rows.values["weight"], step.rows.values["lag"], max(1, step.examples)
         add_step(place, value, lag, examples, multiple, old, moved, mean, present, low, high)
     agreed = (low == high) & (present == shares.divisors)
-    divisors = np.maximum(shares.divisors, 1)  # no updates at all: nothing is touched, nothing is divided
+    divisors = np.maximum(shares.divisors, 1)  # without updates there is nothing to divide
     weight = np.where(agreed, low, old + moved / divisors).astype(np.float32)
     counts = add_counts(union.keys, [step.rows for step in steps])
     return union.with_values(weight=weight, mean=mean / divisors)._replace(counts=counts)

@@ -1,7 +1,7 @@
-"""What a task shares with the driver when both run in one process (mrjob's inline runner): decoded shards, progress.
+"""What tasks share with the driver when they run in one process (mrjob's inline runner): decoded shards, progress.
 
-A shard that this process decoded for the last epoch need not be unzipped, composed and numbered again. In any other
-process the store is empty and every shard is read from its file; the results are the same.
+A shard that this process decoded for the last epoch does not have to be unzipped, composed and numbered again. In any
+other process the store is empty and every shard is read from its file; the results are the same.
 """
 
 from typing import Callable, Optional
@@ -27,17 +27,17 @@ def find(name: str) -> Optional[Resident]:
 
 
 def clear() -> None:
-    """Forget all shards: a run is over."""
+    """Forget all shards, at the end of a run."""
     _shards.clear()
 
 
 def listen(listener: Optional[Callable[[int], None]]) -> None:
-    """Who wants to hear of sentences done, or None."""
+    """Set the function that is called with numbers of sentences as they are done, or None."""
     global _listener
     _listener = listener
 
 
 def report(sentences: int) -> None:
-    """A task has trained on so many more sentences."""
+    """Called by a task when it has trained on this number of further sentences."""
     if _listener is not None:
         _listener(sentences)

@@ -1,7 +1,7 @@
-"""Where a training stands after an epoch: its weights, the sums of its averages, and the model that follows from them.
+"""The state of a training after an epoch: its weights, the sums of its averages, and the model made from them.
 
-There are two training loops: that of the jobs, and one in memory. They differ in where an epoch runs and where its
-result is kept. What an epoch does to the weights is here, once.
+There are two training loops: with jobs, and in memory. They differ in where an epoch runs and where its result is kept.
+What an epoch does to the weights is the same, and is here.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from perceptron_core.weights.rows import Rows, empty
 
 
 def settings_of_run(task: Task, settings: Settings) -> Settings:
-    """The settings with what the task decides; a learner of one pass takes every token by itself."""
+    """The settings, completed by what the task decides; a learner of one pass classifies every token by itself."""
     if settings.learner in ONE_PASS:
         return settings.scoring({"transitions": False, "start_stop": False})
     return settings.scoring(task.structure(settings.decoder).scored())
@@ -32,8 +32,8 @@ class Standing(NamedTuple):
 
     @classmethod
     def before_training(cls, task: Task, labels: Sequence[str], settings: Settings, start: Rows) -> "Standing":
-        """From no weights, or from another model's."""
-        if settings.min_updates > 1:  # the features of a model to start from are relevant
+        """Without weights, or with those of another model."""
+        if settings.min_updates > 1:  # the features of the other model are relevant
             start = counted_from(start, settings.min_updates)
         return cls(Model("weights", task.portable(), list(labels), settings.record(), start))
 
@@ -41,8 +41,8 @@ class Standing(NamedTuple):
         return Settings.from_record(self.weights.settings)
 
     def after(self, mixed: Rows, epoch: int, share: float = 1) -> "Standing":
-        """After an epoch, or after a round of it that had this share of its examples: within an epoch all examples
-        count alike."""
+        """The state after an epoch, or after a round that had this share of the epoch's examples; within an epoch all
+        examples count the same."""
         weights = self.weights._replace(rows=apply(self.weights.rows, mixed))
         if not self.settings().average:
             return Standing(weights)
@@ -51,7 +51,7 @@ class Standing(NamedTuple):
         return Standing(weights, self.weights._replace(kind="average", rows=total, epochs=epoch))
 
     def model(self) -> Model:
-        """Last and averaged weights in one model, of the features that scoring sees."""
+        """Last and averaged weights in one model, of the features that are used in scoring."""
         rows = self.weights.rows
         if self.average is not None:
             rows = averaged_rows(rows, self.average.rows, self.average.epochs)
@@ -73,5 +73,5 @@ class HeldOutScores(NamedTuple):
     averaged: Optional[float]  # of the averaged ones, if there are any
 
     def deciding(self) -> float:
-        """The one that decides which epoch is best."""
+        """The score that decides which epoch is best."""
         return self.last if self.averaged is None else self.averaged

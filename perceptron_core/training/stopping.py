@@ -1,4 +1,4 @@
-"""When a run is done: the training set is separated, nothing changes any more, the dev score no longer improves."""
+"""When a run is done: the training set is separated, nothing changes any more, or the dev score no longer improves."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
@@ -27,7 +27,7 @@ def best_epoch(history: Sequence[dict[str, Any]]) -> Optional[int]:
 
 
 def reason_to_stop(history: Sequence[dict[str, Any]], rule: StopRule) -> Optional[str]:
-    """A sentence if the run is done, None if it goes on."""
+    """A sentence that says why the run is done, or None if it is not."""
     if not history:
         return None
     last = history[-1]
@@ -40,7 +40,7 @@ def reason_to_stop(history: Sequence[dict[str, Any]], rule: StopRule) -> Optiona
     scores = [training_score(entry) for entry in history[-STEADY_EPOCHS - 1 :]]
     changes = [abs(b - a) for a, b in zip(scores, scores[1:])]
     steady = len(changes) == STEADY_EPOCHS and max(changes) <= rule.threshold
-    # The same count of errors over and over is what a circle looks like, and mixing will leave it.
+    # The same number of errors in every epoch may be a circle, which mixing will leave (mixing.mixing_now).
     in_a_circle = steady and max(changes) == 0 and last.get("mixing", CERTAIN[0]) not in CERTAIN
     if steady and not in_a_circle:
         return f"the training score changed by no more than {rule.threshold} on {STEADY_EPOCHS} epochs in a row"

@@ -1,11 +1,11 @@
-"""Classification: one label for a whole instance, and no neighbours.
+"""Classification: one label for a whole instance, without neighbours.
 
     score(x, y) = w · φ(x; y)
 
-An instance is a sentence of one token without transitions; two classes are many classes. Its token is a whole text. The
-templates are applied at every word of it, and what they find is the text's bag of features: each once, however often it
-occurs, with the value of the word (1, if it is not a number). A template needs all its words: no feature tells where a
-text ends. Constants, such as the bias, a text has once, also when it has no word.
+An instance is a sentence of one token without transitions; two classes are not a special case. Its token is a whole
+text. The templates are applied at every word of it and give the text's bag of features: each once, however often it
+occurs, with the value of the word (1, if it is not a number). A template needs all its words: no feature depends on
+where a text ends. A text has each constant, such as the bias, once, even if it has no words.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,14 +36,14 @@ DEFAULTS: dict[str, Any] = {
 # What only a sequence of labels can have.
 OF_SEQUENCES = ("encoding", "crfpp", "extractor", "transitions", "start_stop", "legal_transitions")
 
-# A number is known by its name, and has its value.
+# The feature of a number: its name, with its value.
 NUMBERS = Template(NUMBER, (Part(NUMBER, "identity", 0),), False, NAMES)
 
 SHOWN_WORDS = 30
 
 
 class Classification(FirstOrder):
-    """Classes; the engine is a sequence's, of one token."""
+    """Classes; the engine is that of sequences, with one token per sequence."""
 
     kind = CLASSIFICATION
     called = "instances"
@@ -61,7 +61,7 @@ class Classification(FirstOrder):
 
     @classmethod
     def defaults(cls, given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        refuse_keys(OF_SEQUENCES, given, "is of sequences, but an instance has only one label", path)
+        refuse_keys(OF_SEQUENCES, given, "is for sequences, but an instance has only one label", path)
         if given.get("metric") == "spans":
             raise InputError("the metric spans counts chunks of tokens; for instances choose classes or accuracy", path)
         fmt = FORMATS.get(str(given.get("format") or DEFAULTS["format"]))
@@ -75,8 +75,8 @@ class Classification(FirstOrder):
             columns = sorted({part.column for part in template.parts})
             if len(columns) > 1:
                 raise InputError(
-                    f"`{template.text}` joins words of {' and '.join(columns)}, which stand in no order; "
-                    "join words of one column",
+                    f"`{template.text}` joins words of {' and '.join(columns)}, which have no common order; "
+                    "join only words of one column",
                     path,
                 )
 
@@ -90,7 +90,7 @@ class Classification(FirstOrder):
         starts, keys, sources = pool_keys(encoded.word_sizes, word_starts, word_keys, self.constants)
         values = ALL_ONE
         if len(encoded.values):
-            # The last is the constants'.
+            # The last value, 1, is that of the constants.
             of_keys = np.append(np.repeat(encoded.values, np.diff(word_starts)), np.float32(1))
             values = of_keys[sources]
         return FeatureKeys((KeyGroup(starts, keys), KeyGroup(np.zeros(len(starts), np.int32), NO_KEYS)), values)

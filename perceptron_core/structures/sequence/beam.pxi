@@ -1,19 +1,19 @@
-# The best few of many states, which come one by one in the order of their numbers.
+# Keeps the best few of many states, which come one by one in the order of their numbers.
 
 cdef struct Kept:
     int32_t state
-    float score, rank  # it ranks by its score, and at the end of a sentence by what it scores once it stops
+    float score, rank  # the rank is its score; at the end of a sentence, its score with stop
 
 
 cdef struct Beam:
     Py_ssize_t width, count
     Kept *kept  # by descending rank
     Py_ssize_t late_count
-    Kept *late  # the first ones that have a score, but rank at -inf because the sentence may not stop there
+    Kept *late  # the first ones with a score but the rank -inf, because the sentence must not stop there
 
 
 cdef inline void enter(Beam *beam, int32_t state, float score, float rank) noexcept nogil:
-    """Keep the state if it is among the best so far; the lower state where ranks tie."""
+    """Keep the state if it is among the best so far; the lower state of equal ones."""
     cdef Py_ssize_t i
     if score == NEVER:
         return
@@ -36,8 +36,8 @@ cdef inline void enter(Beam *beam, int32_t state, float score, float rank) noexc
 
 
 cdef inline void close_beam(Beam *beam) noexcept nogil:
-    """Sort what is kept by state. States that rank at -inf fill up the beam in the order of their numbers, as all states
-    without a score would; so one of them has its place if few enough states without a rank come before it."""
+    """Sort what is kept by state. The reference fills the rest of the beam with the first states of rank -inf, those
+    without a score included. So a late state is kept if few enough states of rank -inf have lower numbers."""
     cdef Py_ssize_t i, j, before, ranked = beam.count
     cdef Kept one
     for i in range(1, beam.count):

@@ -1,7 +1,7 @@
-"""Beam search: after every token only the best few states survive.
+"""Beam search: after every token only the best few states are kept.
 
-A state of a first-order model is its last label, of a second-order model its last two, so sequences that end alike are
-merged as in Viterbi, and a beam as wide as the set of states is exact.
+A state of a first-order model is its last label, of a second-order model its last two. So sequences with the same end
+are merged as in Viterbi, and a beam as wide as the set of states is exact.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from perceptron_core.structures.sequence.lattice import NEVER, Scores
 
 
 def prune(states: np.ndarray, ranks: np.ndarray, beam: int) -> np.ndarray:
-    """The beam's best states by rank, the lower state first where they tie; the others become -inf."""
+    """Keep the `beam` best states by rank, the lower state of equal ones; the others become -inf."""
     kept = np.argsort(-ranks, kind="stable")[:beam]
     pruned = np.full_like(states, NEVER)
     pruned[kept] = states[kept]
@@ -18,7 +18,7 @@ def prune(states: np.ndarray, ranks: np.ndarray, beam: int) -> np.ndarray:
 
 
 def beam_search(scores: Scores, beam: int) -> np.ndarray:
-    """The best score up to every token and surviving state; the last token's rank by what they score with stopping."""
+    """The best score up to every token and state that was kept; at the last token, by their score with stop."""
     alpha = np.empty_like(scores.emissions)
     reached = scores.start + scores.emissions[0]
     for t in range(len(alpha)):

@@ -1,4 +1,4 @@
-"""Sequences as the kernel takes them: features numbered group by group, and the numbers of those met so far."""
+"""Sequences as the kernel takes them: numbered features by groups, and the numbers of all features met so far."""
 
 from typing import NamedTuple, Optional
 
@@ -17,7 +17,7 @@ class FeatureBlock(NamedTuple):
     ids[starts[t]:starts[t+1]]. Kinds that a model does not have are empty."""
 
     lengths: np.ndarray
-    gold: np.ndarray  # label numbers; empty where only guesses are wanted
+    gold: np.ndarray  # label numbers; empty in a block that is only decoded
     starts: np.ndarray
     ids: np.ndarray
     pair_starts: np.ndarray  # joined with the label before

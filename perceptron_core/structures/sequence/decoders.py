@@ -1,4 +1,4 @@
-"""Decoders: scores in, label sequences out; they never see features."""
+"""Decoders: from scores to label sequences; they never see features."""
 
 from typing import Callable
 

@@ -1,4 +1,4 @@
-"""A first-order sequence model at work: the kernel with its features numbered and its weights fetched.
+"""The engine of first-order sequences: numbers the features, fetches the weights, and calls the kernel.
 
 The weights come from sorted rows (a model file). A row is fetched when its key first occurs, so the memory of a
 training task or of a tagger grows with the features that it meets, not with the model.
@@ -47,7 +47,7 @@ class SequenceEngine(Engine):
         self.min_updates = settings.min_updates if weights.counts is not None else 1
         self.emissions, self.pairs = (Bank(size, self.dense_from, self.min_updates) for _ in range(2))
         self.transitions = Bank(size, 0)
-        if settings.learner in ONE_PASS:  # it has learnt already: the kernel has no rule for its steps, and needs none
+        if settings.learner in ONE_PASS:  # it is only decoded here; the kernel has no rule for it
             settings = settings._replace(learner="perceptron")
         self.trainer = Trainer(self._finder(settings, allowed), settings)
         self.trainer.use_threads(threads)
@@ -91,11 +91,11 @@ class SequenceEngine(Engine):
             if len(self.memory.sizes_of_steps[EMISSIONS]):
                 self.emissions.steps = self.memory.sizes_of_steps[EMISSIONS].view()
             if self._fetched == 0 and len(self.weights.keys) < 2 * known:
-                # Most of the model is wanted: walk through the model instead of looking up every key.
+                # Most of the model is needed: go through the model instead of looking up every key.
                 _load(self.emissions, emissions.find(self.weights.keys), self.weights)
             else:
                 keys = emissions.keys(self._fetched)
-                # Of a shard that is in memory the order is known.
+                # For a shard that is kept in memory the order is known.
                 order = np.argsort(keys) if self._fetched else self.memory.order(EMISSIONS)
                 self._look_up(self.emissions, keys, order, self._fetched)
             self._fetched = known
@@ -117,7 +117,7 @@ class SequenceEngine(Engine):
 
     def touched(self) -> Rows:
         keys, order = self.memory.tables[EMISSIONS].keys(), self.memory.order(EMISSIONS)
-        if self._fetched < len(order):  # sentences were numbered that are not of this round
+        if self._fetched < len(order):  # sentences of other rounds were numbered, too
             order = order[order < self._fetched]
         parts = [_touched(self.emissions, keys, order)]
         if self._fetched_pairs:
@@ -127,7 +127,7 @@ class SequenceEngine(Engine):
         rows, starts, labels, weights, lags = self.transitions.touched_entries(order)
         keys = transition_keys(self.labels)[np.repeat(rows, np.diff(starts)), labels]
         moved = from_entries(keys, labels, weight=weights, lag=lags)
-        if self.min_updates > 1:  # transitions are relevant from the first
+        if self.min_updates > 1:  # transitions are always relevant
             moved = moved._replace(counts=np.full(len(moved.keys), self.min_updates, np.int32))
         parts.append(moved)
         return interleave(parts)

@@ -6,7 +6,7 @@ cdef void incoming_of_label(void *finder, Py_ssize_t t, int32_t label, Incoming 
 
 
 cdef class SequenceFinder(Finder):
-    """Viterbi and beam search over the weights of a first-order model; `reference.py` has them in the plain.
+    """Viterbi and beam search over the weights of a first-order model; `reference.py` has them in plain Python.
 
     Transitions are a bank of L+2 rows: 0 … L-1 from a label, L from the start of a sentence, L+1 to its end.
     """
@@ -34,10 +34,11 @@ cdef class SequenceFinder(Finder):
     cdef Py_ssize_t token_room
 
     def __init__(
-        self, Py_ssize_t labels, Bank emissions not None, Bank pairs not None, Bank transitions not None, settings, allowed
+        self, Py_ssize_t labels, Bank emissions not None, Bank pairs not None, Bank transitions not None, settings,
+        allowed
     ):
         if emissions.dense_from == 0 and labels > MOST_DENSE:
-            raise ValueError("rows of emissions that are dense at once have at most 64 labels")
+            raise ValueError("with more than 64 labels, dense_from of the emissions must not be 0")
         self.settings, self.labels = settings, labels
         self.emissions, self.pairs, self.transitions = emissions, pairs, transitions
         self.width, self.allowed = emissions.width, allowed
@@ -73,7 +74,7 @@ cdef class SequenceFinder(Finder):
         return Sentences(block)
 
     cdef int refresh(self) except -1:
-        """Copy the transitions anew if some were loaded."""
+        """Copy the transitions again if some were loaded."""
         cdef Py_ssize_t p, c
         if self.loads_seen == self.transitions.loads:
             return 0
@@ -110,7 +111,7 @@ cdef class SequenceFinder(Finder):
 
     cdef int guess(self, Examples examples, Py_ssize_t i) except -1 nogil:
         """The best labels of a sentence, into `path`."""
-        (<Sentences>examples).cut(i, &self.sentence)
+        (<Sentences>examples).select(i, &self.sentence)
         self.steps = self.sentence.length
         self.make_room(self.steps)
         score_tokens(self.emissions, &self.sentence, self.emit)
@@ -162,8 +163,8 @@ cdef class SequenceFinder(Finder):
             self.prune(now, t == n - 1)
 
     cdef void prune(self, float *scores, bint at_end) noexcept nogil:
-        """Keep the beam's best labels (the lower label where scores tie), set the others to -inf; at the end of a
-        sentence, by what they score once it stops there."""
+        """Keep the beam's best labels (the lower label of equal ones), set the others to -inf; at the end of a
+        sentence, by their score with stop."""
         cdef Py_ssize_t c, i, kept = 0, above = 0
         cdef float *best = self.order
         cdef const float *stop = &self.score[self.labels + 1, 0]
@@ -212,7 +213,7 @@ cdef class SequenceFinder(Finder):
         cdef const float *into = self.transitions_at(t)
         cdef const float *before = self.alpha + (t - 1) * self.width
         cdef float value, top = NEVER, ceiling = INFINITY, bar = NEVER
-        if self.width > 32 and into != self.local:  # look only at labels that could win
+        if self.width > 32 and into != self.local:  # look only at labels that can be the best
             p = self.top[t - 1]
             ceiling, bar = self.ceiling[label], before[p] + into[p * self.width + label]
         for p in range(self.labels):
@@ -269,7 +270,7 @@ cdef class SequenceFinder(Finder):
         return n
 
     cdef inline float gold_step(self, Py_ssize_t t) noexcept nogil:
-        """What stepping to the gold label of token t scores, allowed or not."""
+        """The score of the step to the gold label of token t, even if it is not allowed."""
         cdef const Sentence *own = &self.sentence
         cdef Py_ssize_t j
         cdef int32_t p = own.gold[t - 1] if t else <int32_t>self.labels

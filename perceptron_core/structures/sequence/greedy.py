@@ -1,4 +1,4 @@
-"""Greedy search, left to right: each token takes its best label given the one before, and never looks back."""
+"""Greedy search, left to right: each token gets its best label given the label before, which is not changed later."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from perceptron_core.structures.sequence.lattice import NEVER, Scores
 
 
 def greedy(scores: Scores, beam: int = 0) -> np.ndarray:
-    """The score of the one sequence that is followed; `beam` has no meaning here."""
+    """The scores of the one sequence that is followed; `beam` is not used."""
     alpha = np.full_like(scores.emissions, NEVER)
     so_far, step = np.float32(0), scores.start
     for t in range(len(alpha)):

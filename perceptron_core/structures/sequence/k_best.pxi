@@ -1,4 +1,4 @@
-# The k best sequences of states: a state's next best is looked for when a longer sequence asks for it.
+# The k best sequences of states: the next best of a state is found when a longer sequence needs it.
 
 cdef struct Incoming:  # the steps into a state
     Py_ssize_t count
@@ -10,7 +10,7 @@ cdef struct Incoming:  # the steps into a state
 
 cdef struct Derivation:  # one of the best sequences of states up to a token, by its last step
     float score
-    int32_t before, rank  # the state before, and which of that state's derivations this one goes on with
+    int32_t before, rank  # the state before, and which of that state's derivations this one continues
 
 
 ctypedef void (*IncomingOf)(void *lattice, Py_ssize_t t, int32_t state, Incoming *into) noexcept nogil
@@ -19,11 +19,12 @@ ctypedef void (*IncomingOf)(void *lattice, Py_ssize_t t, int32_t state, Incoming
 cdef class KBest:
     """`k_best.py`, lazily (Huang & Chiang 2005, Algorithm 3), over the states that a search has kept.
 
-    The first derivation of a state is the search's own. A next one of (t, c) is the best step from any state p before,
-    by the first derivation of (t-1, p) which (t, c) has not used yet. Since only the last one's successor can be
-    missing, one more sequence costs a walk along one path, and one look at all states before at each of its tokens.
+    The first derivation of a state is that of the search. The next one of (t, c) is the best step from any state p
+    before, with the first derivation of (t-1, p) that (t, c) has not used yet. Only the successor of the last one can
+    be missing, so one more sequence costs a walk along one path, and at each of its tokens one look at all states
+    before.
 
-    It is given the search's alpha[t][state], and a function that tells the steps into a state.
+    Its input is the search's alpha[t][state], and a function that gives the steps into a state.
     """
 
     cdef Py_ssize_t k, states
@@ -55,11 +56,11 @@ cdef class KBest:
         free(self.walk)
 
     cdef void search(self, void *lattice, IncomingOf incoming_of, const float *alpha, Py_ssize_t width) noexcept nogil:
-        """Whose states these are."""
+        """Use the states of this search."""
         self.lattice, self.incoming_of, self.alpha, self.width = lattice, incoming_of, alpha, width
 
     cdef int begin(self, Py_ssize_t n, int32_t last) except -1 nogil:
-        """Forget the sentence before; the best sequence of n states, which ends in `last`, has been given."""
+        """Begin a new sentence, whose best sequence of n states, which ends in `last`, has been given already."""
         cdef Py_ssize_t size = n * self.states
         if n > self.walk_room:
             self.walk_room = 2 * n + 64
@@ -76,10 +77,12 @@ cdef class KBest:
         self.ended[last] = 1
         return 0
 
-    cdef bint next(self, Py_ssize_t n, Py_ssize_t last_states, const float *stop, int32_t *path, float *score) noexcept nogil:
+    cdef bint next(
+        self, Py_ssize_t n, Py_ssize_t last_states, const float *stop, int32_t *path, float *score
+    ) noexcept nogil:
         """The next best sequence of n states into `path`, with its score; False if there is none.
 
-        The last token has `last_states` of them; stop[state] is what stopping there scores, if the sentence ends.
+        The last token has `last_states` states; stop[state] is the score of stopping there, if the sentence ends.
         """
         cdef Py_ssize_t c, t, place, best = -1
         cdef float value, top = NEVER
@@ -131,10 +134,10 @@ cdef class KBest:
         self.known[place], self.spent[place] = 1, t == 0
 
     cdef void make_known(self, Py_ssize_t t, int32_t state, int32_t rank) noexcept nogil:
-        """Derivation `rank` of a state, all before it being known; unless it has no more."""
+        """Find derivation `rank` of a state, if there is one; all before it are known."""
         cdef Py_ssize_t place, top = t
         cdef const Derivation *last
-        while True:  # down to where the next one is known, or there is none
+        while True:  # back to the token where the next one is known, or there is none
             place = t * self.states + state
             if self.known[place] == 0:
                 self.make_first(t, state)
@@ -148,7 +151,7 @@ cdef class KBest:
             self.add_next(t, self.walk[t])
 
     cdef void add_next(self, Py_ssize_t t, int32_t state) noexcept nogil:
-        """One more derivation of a state, the successor of its last one being known; the lower state where it ties."""
+        """Add a derivation of a state; the successor of its last one is known. Ties go to the lower state before."""
         cdef Py_ssize_t p, i, best = -1, place = t * self.states + state, before
         cdef Derivation *own = self.derivations + place * self.k
         cdef Incoming into

@@ -1,12 +1,12 @@
-"""The k best sequences of states of a finished search, exactly: k best of every state, merged forwards.
+"""The k best sequences of states of a finished search, exactly: the k best of every state, from left to right.
 
     best[0][c]  = [(alpha[0, c], c)]
     best[t][c]  = the k best of { (s + into[t][p, c]) + emissions[t, c]  for every p and every s in best[t-1][p] }
     the answer  = the k best of { s + stop[c]  for every c and every s in best[n-1][c] }
 
-Only states that the search kept take part, so of a beam these are the k best sequences within the beam. Equal scores
-stay in the order of the state before, then of their ranks there: the first sequence is the one that `read_path` reads.
-The compiled kernel does the same lazily: a state's next best is looked for when a longer sequence asks for it.
+Only states that the search kept are used, so after a beam search these are the k best sequences within the beam. Equal
+scores stay in the order of the state before, then of their ranks there: the first sequence is the one that `read_path`
+reads. The compiled kernel does the same lazily: it finds the next best of a state when a longer sequence needs it.
 
 Reference: L. Huang and D. Chiang, Better k-best parsing, IWPT 2005 (this is their Algorithm 1; the kernel's is 3).
 """
@@ -40,7 +40,7 @@ def k_best(scores: Scores, alpha: np.ndarray, length: int, k: int) -> list[Score
 
 
 def _best(states: Sequence[Sequence[Scored]], step: np.ndarray, k: int) -> list[Scored]:
-    """The k best of all, once each has taken the step from its last state."""
+    """The k best of all sequences, after the step from their last state."""
     stepped = [Scored(score + step[c], path) for c, state in enumerate(states) for score, path in state]
     possible = [scored for scored in stepped if scored.score > NEVER]
     return sorted(possible, key=lambda scored: -scored.score)[:k]  # stable, so equal scores stay in order

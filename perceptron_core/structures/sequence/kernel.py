@@ -1,4 +1,4 @@
-"""The finders of sequences, compiled where they were built."""
+"""The finders of sequences: the compiled ones if they were built, otherwise the reference."""
 
 import importlib
 from typing import Any

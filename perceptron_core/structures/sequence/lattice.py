@@ -1,8 +1,8 @@
-"""What the decoders share: the scores of a sentence, and the reading of a finished search.
+"""What the decoders share: the scores of a sentence, and how the result of a search is read.
 
 A search fills alpha[t, c], the best score of a sequence of states that ends in state c at token t, -inf where no such
-sequence was kept. In a first-order model a state is a label. The sequence itself is read off backwards: came_from is
-the argmax that the search took. All scores are float32, and ties go to the lowest state.
+sequence was kept. In a first-order model a state is a label. The sequence itself is read backwards: came_from is the
+argmax that the search took. All scores are float32, and ties go to the lowest state.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Scores(NamedTuple):
         return (before[:, None] + self.into[t]).max(axis=0)
 
     def steps_into(self, t: int, state: int) -> np.ndarray:
-        """What stepping into this state of token t scores, from each state."""
+        """The score of stepping into this state of token t, from each state."""
         return self.into[t][:, state]
 
 
@@ -52,7 +52,7 @@ def read_path(scores: Scores, alpha: np.ndarray, length: int) -> list[int]:
 
 
 def trace(scores: Scores, alpha: np.ndarray, gold: Sequence[int], gold_scores: np.ndarray) -> list[Step]:
-    """The search as the choice of a prefix sees it; `gold` are states, gold_scores their score up to each token."""
+    """What the choice of a prefix needs of the search; `gold` are states, gold_scores their score up to each token."""
     steps = []
     for t, state in enumerate(gold):
         best = best_state(scores, alpha, t + 1)

@@ -1,7 +1,7 @@
 # The two loops that take the time: the scores of a sentence's tokens, and the step from one token to the next.
 #
-# `width`, the number of labels rounded up to a multiple of 8, is a constant wherever they are called with few labels, so
-# that the compiler keeps a token's scores in vector registers.
+# `width`, the number of labels rounded up to a multiple of 8, is a constant wherever they are called with few labels,
+# so that the compiler keeps a token's scores in vector registers.
 
 
 cdef inline void sum_plain_rows(
@@ -91,7 +91,7 @@ cdef inline int32_t top_label(const float *scores, Py_ssize_t width) noexcept no
 
 
 cdef inline float lowest_difference(const float *a, const float *b, Py_ssize_t width) noexcept nogil:
-    """The least of a[c] - b[c], passing over those that are no number (-inf twice)."""
+    """The least of a[c] - b[c], without those that are not a number (both are -inf)."""
     cdef Py_ssize_t c, k
     cdef float least[8]
     cdef float difference
@@ -110,10 +110,10 @@ cdef inline void step_forward_bounded(
     Py_ssize_t labels, const float *before, int32_t top, const float *into, const float *ceiling, const float *emit,
     float *now, float *best, Py_ssize_t width
 ) noexcept nogil:
-    """`step_forward` for many labels, the same numbers by a fraction of the sums.
+    """`step_forward` for many labels: the same numbers with a fraction of the additions.
 
     No transition into c scores more than ceiling[c]. So a label p for which before[p] + ceiling[c] ≤ best[c] for all c
-    changes nothing, and once the top label was seen, that is most of them. (Rounding is monotone, so the
+    changes nothing; after the top label, these are most labels. (Rounding is monotone, so the
     inequality of exact numbers carries over to the rounded sums; the bar is lowered by its own rounding.)
     """
     cdef Py_ssize_t p, c

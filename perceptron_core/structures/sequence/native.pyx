@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The finders of sequences, compiled: Viterbi and beam search, the k best, and by what the gold labels differ.
+"""The finders of sequences, compiled: Viterbi and beam search, the k best, and Δ between the gold and a guess.
 
-`reference.py` and `second_order.py` say the same in NumPy and Python, and give the same numbers bit for bit: float32 scores, added in the
-order of the features; ties to the lowest label.
+`reference.py` and `second_order.py` are the same in NumPy and Python, and give the same numbers bit for bit: float32
+scores, added in the order of the features; ties to the lowest label.
 """
 
 from libc.math cimport INFINITY, nextafterf
@@ -18,7 +18,7 @@ import numpy as np
 cdef float NEVER = -INFINITY
 
 cdef enum:
-    MOST_DENSE = 64  # labels; beyond, the rows of emissions are sparse
+    MOST_DENSE = 64  # labels; with more, the rows of emissions are sparse
 
 cdef enum:  # the numbers of the banks
     EMISSIONS, PAIRS, TRANSITIONS, TRIPLES

@@ -21,7 +21,7 @@ EMISSIONS, PAIRS, TRANSITIONS, TRIPLES = range(4)  # the numbers of the banks
 
 
 class Tokens(NamedTuple):
-    """One sentence, cut out of a block."""
+    """One sentence of a block."""
 
     gold: list[int]  # empty in a block that is only decoded
     emissions: list[np.ndarray]
@@ -56,10 +56,11 @@ class SequenceFinder(Finder):
         """The sentences that are not empty."""
         begin = 0
         for length in filter(None, block.lengths.tolist()):
-            yield self.cut(block, begin, begin + length)
+            yield self.tokens_between(block, begin, begin + length)
             begin += length
 
-    def cut(self, block: Any, begin: int, end: int) -> Tokens:
+    def tokens_between(self, block: Any, begin: int, end: int) -> Tokens:
+        """The tokens from number `begin` to before number `end` of a block."""
         return Tokens(
             block.gold[begin:end].tolist(),
             per_token(block.starts, block.ids, begin, end),
@@ -108,7 +109,7 @@ class SequenceFinder(Finder):
         for guess in map(self.labels_of, guesses):
             if guess != right:
                 found.append(self.constraint(self.delta(example, right, guess), float(hamming(guess, right))))
-        return wrong, [constraint for constraint in found if constraint.norm]  # equal Φ: there is nothing to correct
+        return wrong, [constraint for constraint in found if constraint.norm]  # without those with equal Φ
 
     def decode(self, block: Any) -> np.ndarray:
         """The best labels of every token of the block."""
@@ -122,7 +123,7 @@ class SequenceFinder(Finder):
     # ------------------------------------------------------------ the gold labels
 
     def gold_scores(self, tokens: Tokens) -> np.ndarray:
-        """The gold labels' own score up to each token, allowed or not."""
+        """The score of the gold labels up to each token, even if they are not allowed."""
         gold, total, totals = tokens.gold, np.float32(0), np.zeros(len(tokens.gold), np.float32)
         for t in range(len(gold)):
             total = self.add_gold(total, tokens, t)
@@ -132,7 +133,7 @@ class SequenceFinder(Finder):
         return totals
 
     def add_gold(self, total: np.float32, tokens: Tokens, t: int) -> np.float32:
-        """The gold's score up to token t, from that up to the token before; added as the search adds."""
+        """The score of the gold up to token t, from that up to the token before; added in the order of the search."""
         return (total + self.gold_step(tokens, t)) + self.gold_emission(tokens, t)
 
     def gold_emission(self, tokens: Tokens, t: int) -> np.float32:
@@ -141,7 +142,7 @@ class SequenceFinder(Finder):
         return scores[tokens.gold[t]]
 
     def gold_step(self, tokens: Tokens, t: int) -> np.float32:
-        """What stepping to the gold label of token t scores."""
+        """The score of the step to the gold label of token t."""
         label, before = tokens.gold[t], tokens.gold[t - 1] if t else self.labels
         step = self.transitions.value(before, label)
         if t:
@@ -176,7 +177,7 @@ class SequenceFinder(Finder):
         return delta
 
     def add_more(self, delta: Delta, tokens: Tokens, t: int, gold: Sequence[int], guess: Sequence[int]) -> None:
-        """What a model of higher order adds at token t."""
+        """Add what a model of higher order has at token t."""
 
 
 def per_token(starts: np.ndarray, ids: np.ndarray, begin: int, end: int) -> list[np.ndarray]:
@@ -185,5 +186,5 @@ def per_token(starts: np.ndarray, ids: np.ndarray, begin: int, end: int) -> list
 
 
 def hamming(a: Sequence[int], b: Sequence[int]) -> int:
-    """In how many places they differ."""
+    """The number of places in which they differ."""
     return sum(x != y for x, y in zip(a, b))

@@ -1,16 +1,16 @@
-# Second-order sequences: the score of a label depends on the two labels before (second_order.py has it in the plain).
+# Second-order sequences: the score of a label depends on the two labels before (in plain Python: second_order.py).
 #
-# A state of token t is a pair of labels: p at t-1 and c at t. Its number is p · L + c, with p = L at the first token. What
-# is kept about the states of a token lies in slots, in the order of the states: an exact search has one slot for every
-# state (p · width + c), a beam one for each state that it kept. Slot -1 stands for state 0 where that is not kept.
+# A state of token t is a pair of labels: p at t-1 and c at t. Its number is p · L + c, with p = L at the first token.
+# The states of a token are kept in slots, in the order of the states: an exact search has one slot for every state
+# (p · width + c), a beam has one for each state that it kept. Slot -1 is state 0, if that is not kept.
 
 
 cdef inline void step_pairs(
     Py_ssize_t labels, const float *before, const int32_t *marks, int32_t stamp, const float *tensor, const float *into,
     const float *emit, float *now, float *best, Py_ssize_t width
 ) noexcept nogil:
-    """now[p][c] = max over q of (before[q][p] + tensor[p][q][c]) + (into[p][c] + emit[c]); the tensor is 0 where its row
-    is not marked."""
+    """now[p][c] = max over q of (before[q][p] + tensor[p][q][c]) + (into[p][c] + emit[c]); the tensor is 0 where its
+    row is not marked."""
     cdef Py_ssize_t p, q, c
     cdef float base, candidate, plain
     cdef const float *row
@@ -75,7 +75,7 @@ cdef class SecondOrderFinder(SequenceFinder):
         KeyedBank triples not None, label_hashes, settings, allowed
     ):
         if settings.decoder == "greedy" or (settings.decoder == "viterbi" and labels > MOST_DENSE):
-            raise ValueError(f"second-order models are searched by a beam, or by viterbi up to {MOST_DENSE} labels")
+            raise ValueError(f"second-order models need the decoder beam, or viterbi with at most {MOST_DENSE} labels")
         SequenceFinder.__init__(self, labels, emissions, pairs, transitions, settings, allowed)
         self.exact = settings.decoder == "viterbi" or settings.beam >= labels * labels
         self.kept.width = settings.beam
@@ -115,7 +115,7 @@ cdef class SecondOrderFinder(SequenceFinder):
         free(self.kept.late)
 
     def set_triple_keys(self, const uint64_t[::1] keys not None):
-        """The base keys of all triple and skip features, by their number; those known before stay as they are."""
+        """The base keys of all triple and skip features, by their number; those set before must stay the same."""
         self.triples.set_keys(keys)
 
     cdef Finder clone(self):
@@ -142,7 +142,7 @@ cdef class SecondOrderFinder(SequenceFinder):
     # ------------------------------------------------------------ the search
 
     cdef int guess(self, Examples examples, Py_ssize_t i) except -1 nogil:
-        (<SecondOrderSentences>examples).cut_all(i, &self.sentence)
+        (<SecondOrderSentences>examples).select_all(i, &self.sentence)
         self.steps = self.sentence.length
         self.make_room(self.steps)
         if self.steps > self.pair_room:
@@ -270,7 +270,7 @@ cdef class SecondOrderFinder(SequenceFinder):
         return self.local
 
     cdef void keep(self, Py_ssize_t t) noexcept nogil:
-        """What the beam holds becomes the slots of token t; there is always one."""
+        """Copy what the beam holds to the slots of token t; there is always one slot."""
         cdef Py_ssize_t i
         close_beam(&self.kept)
         for i in range(self.kept.count):
@@ -315,7 +315,7 @@ cdef class SecondOrderFinder(SequenceFinder):
         return NEVER
 
     cdef int32_t best_slot(self, Py_ssize_t t) noexcept nogil:
-        """In which the best sequence up to token t ends."""
+        """The slot in which the best sequence up to token t ends."""
         cdef Py_ssize_t i, count = self.slots if self.exact else self.counts[t]
         cdef const float *scores = self.scores + t * self.slots
         cdef const float *stop = &self.score[self.labels + 1, 0]
@@ -442,7 +442,7 @@ cdef class SecondOrderFinder(SequenceFinder):
         cdef Py_ssize_t t
         cdef int32_t p
         cdef const float *stop = self.stops if prefix == self.sentence.length else NULL
-        if self.slot_path[prefix - 1] < 0:  # not even the first of them is possible
+        if self.slot_path[prefix - 1] < 0:  # not even the best sequence is possible
             return False
         if not self.k_best.next(
             prefix, self.slots if self.exact else self.counts[prefix - 1], stop, self.slot_path, score
@@ -477,7 +477,7 @@ cdef class SecondOrderFinder(SequenceFinder):
         return 0
 
     cdef int add_triple(self, Py_ssize_t feature, int joined, const int32_t *labels, double count) except -1 nogil:
-        """One feature's, with three labels."""
+        """Add one feature, joined with three labels."""
         cdef int32_t q = labels[0], p = labels[1]
         cdef int32_t place = self.delta.add(TRIPLES, self.triples.key_of(feature, joined, q, p), labels[2], count)
         cdef Part *parts = self.delta.parts

@@ -5,7 +5,7 @@ Besides what a first-order model has, a label is scored by features that are joi
     triple  with the two labels before, q = y[t-2] and p = y[t-1]; its row has the key extend(extend(f, H[p]), H[q])
     skip    with the label y[t-2] only;                            its row has the key extend(f, H[q])
 
-f is the base key of the feature, H[label] the hash of a label. These rows live in one bank by key, since most of the
+f is the base key of the feature, H[label] the hash of a label. These rows are in one bank by key, since most of the
 L² rows of a feature never get a weight.
 
 The search is that of a first-order model over pairs of labels. State (p, c) of token t means label p at t-1 and label c
@@ -30,7 +30,7 @@ MOST_EXACT = 64  # labels; with more of them, Viterbi over label pairs is too sl
 
 
 class PairScores(Scores):
-    """A sentence over pairs of labels; into[t], for t ≥ 2, is triple[t] of the module's head: L × L × L."""
+    """A sentence over pairs of labels; into[t], for t ≥ 2, is triple[t] of the module's docstring: L × L × L."""
 
     def reach(self, before: np.ndarray, t: int) -> np.ndarray:
         labels = self.into[t].shape[0]
@@ -69,20 +69,20 @@ class SecondOrderFinder(SequenceFinder):
     ) -> None:
         super().__init__(labels, emissions, pairs, transitions, settings, allowed)
         if settings.decoder == "greedy" or (settings.decoder == "viterbi" and labels > MOST_EXACT):
-            raise ValueError(f"second-order models are searched by a beam, or by viterbi up to {MOST_EXACT} labels")
+            raise ValueError(f"second-order models need the decoder beam, or viterbi with at most {MOST_EXACT} labels")
         self.triples = triples
         self.banks = (emissions, pairs, transitions, triples)
         self.hashes = [int(h) for h in label_hashes]
         self.base_keys: list[int] = []
 
     def set_triple_keys(self, keys: np.ndarray) -> None:
-        """The base keys of all triple and skip features, by their number; those known before stay as they are."""
+        """The base keys of all triple and skip features, by their number; those set before must stay the same."""
         self.base_keys = keys.tolist()
 
-    def cut(self, block: Any, begin: int, end: int) -> Tokens:
+    def tokens_between(self, block: Any, begin: int, end: int) -> Tokens:
         return (
             super()
-            .cut(block, begin, end)
+            .tokens_between(block, begin, end)
             ._replace(
                 triples=per_token(block.triple_starts, block.triple_ids, begin, end),
                 skips=per_token(block.skip_starts, block.skip_ids, begin, end),

@@ -1,8 +1,8 @@
-"""A second-order sequence model at work: the first-order one, and a bank by key for what two labels before join.
+"""The engine of second-order sequences: that of first order, and a bank by key for features joined with `label[-2]`.
 
 A feature joined with two labels has L² rows, of which few exist. So they are not numbered: the bank finds a row by its
-key. The keys do not tell which of a model's rows these are, so all rows that are not of numbered features are loaded.
-Where there are many shards, some of them belong to features of other shards.
+key. A key does not show whether a row of the model is such a row, so all rows that do not belong to numbered features
+are loaded. With many shards, some of them belong to features of other shards.
 """
 
 from typing import Any

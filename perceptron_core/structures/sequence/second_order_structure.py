@@ -3,7 +3,7 @@
     score(x, y) = the first-order score + Σ over tokens t ≥ 2:  w · τ(x, t; y[t-2], y[t-1], y[t])
 
 τ are the templates with `label[-2]`: joined with both labels before (`label[-2] & label[-1] & word[0]`), or only with
-the farther one (`label[-2] & word[0]`). A first-order model's features are there, too; `label[-1]` by itself is the
+the farther one (`label[-2] & word[0]`). It also has the features of a first-order model; `label[-1]` by itself is the
 transition. The search is exact over pairs of labels (viterbi), or a beam of them.
 """
 
@@ -29,7 +29,7 @@ from perceptron_core.weights.rows import Rows
 from perceptron_core.weights.text import START, STOP, before
 
 TRANSITION = "label[-1]"
-PAIR, TRIPLE, SKIP = (-1,), (-1, -2), (-2,)  # the labels that join a feature, the nearest first
+PAIR, TRIPLE, SKIP = (-1,), (-1, -2), (-2,)  # the labels that a feature is joined with, the nearest first
 
 
 class SecondOrder(FirstOrder):
@@ -44,7 +44,7 @@ class SecondOrder(FirstOrder):
         )
 
     def _joined(self, offsets: tuple[int, ...]) -> list[Template]:
-        """The templates that these labels before join; `label[-1]` by itself is no template but the transitions."""
+        """The templates joined with these labels; `label[-1]` by itself means the transitions and is left out."""
         return [t for t in self.features.templates if self.label_offsets(t) == offsets and t.text != TRANSITION]
 
     @classmethod
@@ -56,19 +56,19 @@ class SecondOrder(FirstOrder):
         for template in self.features.templates:
             if self.label_offsets(template) not in ((), PAIR, TRIPLE, SKIP):
                 raise UserError(
-                    f"`{template.text}` looks at labels farther back than `label[-2]`, where {settings.decoder} cannot "
-                    "search; choose --decoder greedy, or leave the template out"
+                    f"`{template.text}` looks at labels farther back than `label[-2]`, which {settings.decoder} cannot "
+                    "do; choose --decoder greedy, or leave the template out"
                 )
 
     def check_labels(self, labels: Sequence[str], settings: Settings) -> None:
         if settings.decoder == "viterbi" and len(labels) > DENSE_LABELS:
             raise UserError(
-                f"an exact search over pairs of labels is for at most {DENSE_LABELS} labels, but there are "
+                f"an exact search over pairs of labels works with at most {DENSE_LABELS} labels, but there are "
                 f"{len(labels)}; choose --decoder beam"
             )
 
     def scored(self) -> dict[str, bool]:
-        """Transitions have weights unless the task file says that they have none."""
+        """Transitions have weights unless the task file switches them off."""
         return {"transitions": self.record["transitions"] is not False, "start_stop": self.record["start_stop"]}
 
     def keys(self, encoded: Encoded, tables: TypeTables, label_hashes: np.ndarray) -> FeatureKeys:

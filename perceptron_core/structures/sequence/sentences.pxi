@@ -30,11 +30,11 @@ cdef class Sentences(Examples):
         self.values = block.values
         self.take(block.lengths)
 
-    cdef inline void cut(self, Py_ssize_t i, Sentence *sentence) noexcept nogil:
-        """One sentence of the block."""
+    cdef inline void select(self, Py_ssize_t i, Sentence *sentence) noexcept nogil:
+        """Let `sentence` point to one sentence of the block."""
         cdef Py_ssize_t begin = self.begins[i]
         sentence.length = self.sizes[i]
-        sentence.gold = &self.gold[begin] if self.gold.shape[0] else NULL  # which a block that is only decoded may lack
+        sentence.gold = &self.gold[begin] if self.gold.shape[0] else NULL  # a block that is only decoded may have none
         sentence.starts, sentence.ids = &self.starts[begin], first_of(self.ids)
         sentence.values = &self.values[0] if self.values.shape[0] else NULL
         sentence.pair_ids = first_of(self.pair_ids)
@@ -42,7 +42,7 @@ cdef class Sentences(Examples):
 
 
 cdef class SecondOrderSentences(Sentences):
-    """… with the features that are joined with two labels before, and with the first of these only."""
+    """Sentences that also have features joined with the two labels before, or only with the farther one."""
 
     cdef const int32_t[::1] triple_starts, triple_ids, skip_starts, skip_ids
 
@@ -50,9 +50,9 @@ cdef class SecondOrderSentences(Sentences):
         self.triple_starts, self.triple_ids = block.triple_starts, block.triple_ids
         self.skip_starts, self.skip_ids = block.skip_starts, block.skip_ids
 
-    cdef inline void cut_all(self, Py_ssize_t i, Sentence *sentence) noexcept nogil:
-        """One sentence of the block."""
+    cdef inline void select_all(self, Py_ssize_t i, Sentence *sentence) noexcept nogil:
+        """Let `sentence` point to one sentence of the block, with all its features."""
         cdef Py_ssize_t begin = self.begins[i]
-        self.cut(i, sentence)
+        self.select(i, sentence)
         sentence.triple_starts, sentence.triple_ids = &self.triple_starts[begin], first_of(self.triple_ids)
         sentence.skip_starts, sentence.skip_ids = &self.skip_starts[begin], first_of(self.skip_ids)

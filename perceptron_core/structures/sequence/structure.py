@@ -28,7 +28,7 @@ from perceptron_core.structures.sequence.keys import transition_keys
 from perceptron_core.weights.rows import Rows
 from perceptron_core.weights.text import START, STOP, before, before_name
 
-JOINED = "label[-1] & "  # how the text of a template begins that is joined with the label before
+JOINED = "label[-1] & "  # the beginning of the text of templates that are joined with the label before
 
 
 class FirstOrder(Structure):
@@ -58,7 +58,8 @@ class FirstOrder(Structure):
         return self.features.program([template])
 
     def allowed_transitions(self, labels: Sequence[str]) -> np.ndarray:
-        """(L+2) × L: from label to label, from the start, to the end; all, unless the task wants legal ones."""
+        """(L+2) × L: from label to label, from the start, to the end; all are allowed, unless the task has
+        `legal_transitions`."""
         if not self.record["legal_transitions"]:
             return np.ones((len(labels) + 2, len(labels)), np.uint8)
         start, pair, stop = legal_transitions(labels, self.record["encoding"]["train"])
@@ -90,7 +91,7 @@ class FirstOrder(Structure):
         return names
 
     def key_of(self, name: str, label: str) -> int:
-        """A transition's key also has its label in it."""
+        """The key of a feature or a transition, from its name; the key of a transition depends on the label, too."""
         if name in (START, STOP):
             return extend_key(hash_string(name.strip("<>")), hash_string(label))
         label_before, feature = before(name)

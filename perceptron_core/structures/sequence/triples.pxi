@@ -4,7 +4,7 @@ cdef enum Joined:  # how a feature is joined with the labels before
     WITH_BOTH, WITH_SECOND
 
 ctypedef struct RowAt:  # a row of a feature
-    int32_t pair  # p · L + q for the labels q, p before; q where it is joined with that label only
+    int32_t pair  # p · L + q for the labels q, p before; q if it is joined only with that label
     int32_t number  # in the bank
 
 
@@ -16,9 +16,9 @@ ctypedef struct RowList:  # of a feature, by ascending `pair`
 cdef class TripleRows:
     """The features' base keys by number, and what is known about their rows in the bank by key; clones share it.
 
-    A feature has up to L² rows, of which few exist. An exact search looks at all pairs of labels, so it goes through the
-    lists of the rows that do exist; a beam looks at few pairs, and asks the bank for each of them, unless the feature
-    has no row at all.
+    A feature has up to L² rows, of which few exist. An exact search looks at all pairs of labels, so it goes through
+    the lists of the rows that do exist; a beam looks at few pairs, and asks the bank for each of them, unless the
+    feature has no row at all.
     """
 
     cdef KeyedBank bank
@@ -60,7 +60,7 @@ cdef class TripleRows:
         return 0
 
     cdef int refresh(self) except -1:
-        """Find the rows that were loaded: of new features; of all, if there may be new rows."""
+        """Find the rows that were loaded: those of new features, or of all features if weights were loaded since."""
         cdef Py_ssize_t i
         if self.loads_seen != self.bank.bank.loads:
             self.loads_seen, self.scanned = self.bank.bank.loads, 0
@@ -93,7 +93,7 @@ cdef class TripleRows:
         return 0
 
     cdef int list_row(self, Py_ssize_t feature, int joined, int32_t pair, int32_t number) except -1:
-        """Enter a row in its feature's list, if it is not there."""
+        """Add a row to its feature's list, if it is not there."""
         cdef RowList *own = &self.lists[2 * feature + joined]
         cdef int32_t i
         cdef Py_ssize_t room = self.listed_room
@@ -116,13 +116,13 @@ cdef class TripleRows:
         own.count += 1
         return 0
 
-    # A row's origin, as parts of Δ carry it: feature, Joined and pair in one number.
+    # The origin of a row, as it is kept in the parts of Δ: feature, Joined and pair in one number.
 
     cdef inline int64_t origin(self, Py_ssize_t feature, int joined, Py_ssize_t pair) noexcept nogil:
         return (2 * <int64_t>feature + joined) * self.labels * self.labels + pair
 
     cdef int row_moved(self, const Part *part) except -1:
-        """A weight has moved, perhaps of a row that is new."""
+        """Called when a weight has moved; its row may be new."""
         cdef int64_t pairs = self.labels * self.labels, both = part.origin // pairs
         self.alive[both // 2] = 1
         if self.by_list:
@@ -139,8 +139,10 @@ cdef class TripleRows:
             key = extend_key(key, self.hashes[p])
         return extend_key(key, self.hashes[q])
 
-    cdef inline bint add_rows(self, const Sentence *own, Py_ssize_t t, int32_t q, int32_t p, float *scores) noexcept nogil:
-        """scores[c] = triple[t][q, p, c]; False, and they stay what they are, if there are no rows."""
+    cdef inline bint add_rows(
+        self, const Sentence *own, Py_ssize_t t, int32_t q, int32_t p, float *scores
+    ) noexcept nogil:
+        """scores[c] = triple[t][q, p, c]; if there are no rows, returns False and does not change them."""
         cdef bint found = False
         cdef Py_ssize_t j
         for j in range(own.triple_starts[t], own.triple_starts[t + 1]):

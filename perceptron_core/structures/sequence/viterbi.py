@@ -10,7 +10,7 @@ from perceptron_core.structures.sequence.lattice import Scores
 
 
 def viterbi(scores: Scores, beam: int = 0) -> np.ndarray:
-    """The best score up to every token and state; `beam` has no meaning here."""
+    """The best score up to every token and state; `beam` is not used."""
     alpha = np.empty_like(scores.emissions)
     alpha[0] = scores.start + scores.emissions[0]
     for t in range(1, len(alpha)):

@@ -1,6 +1,6 @@
-"""Tokens with history at work: trained with the gold labels before them, guessed with the guesses before them.
+"""The engine of tokens with history: trained with the gold labels before them, decoded with the guesses before them.
 
-In testing all sentences are taken together, one position at a time: a guess waits only for those of its own sentence.
+Decoding takes all sentences together, one position at a time: a guess needs only the earlier ones of its own sentence.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from perceptron_core.structures.sequence.engine import EMISSIONS, SequenceEngine
 
 
 class Unlabelled(NamedTuple):
-    """Sentences to be guessed: their features without history, and what the history's are made of."""
+    """Sentences to decode: their features without history, and what those with history are made from."""
 
     features: FeatureBlock
     encoded: Encoded
@@ -35,7 +35,7 @@ class Unlabelled(NamedTuple):
 
 
 class TokenEngine(SequenceEngine):
-    structure: Any  # Tokens, which makes this engine
+    structure: Any  # an instance of Tokens, which makes this engine
 
     def take(self, encoded: Encoded, tables: TypeTables) -> Any:
         features = self.structure.keys(encoded, tables, self.hashes)
@@ -44,7 +44,7 @@ class TokenEngine(SequenceEngine):
         return block if len(encoded.labels) else Unlabelled(block, encoded, tables)
 
     def decode(self, block: Union[FeatureBlock, Unlabelled]) -> Mapping[str, np.ndarray]:
-        if isinstance(block, FeatureBlock):  # the history is there already
+        if isinstance(block, FeatureBlock):  # it has labels, so its features include the history
             return super().decode(block)
         encoded, tables = block.encoded, block.tables
         ends = np.cumsum(encoded.lengths)
@@ -63,7 +63,7 @@ class TokenEngine(SequenceEngine):
     def _with_history(
         self, block: FeatureBlock, tokens: np.ndarray, starts: np.ndarray, keys: np.ndarray
     ) -> FeatureBlock:
-        """Some tokens by themselves: their features, and behind them, as in training, those of their history."""
+        """Some tokens by themselves: their features and then, as in training, those of their history."""
         sizes = block.starts[tokens + 1] - block.starts[tokens]
         own = block.ids[ragged_range(block.starts[tokens], sizes)]
         own_starts = np.append(0, np.cumsum(sizes)).astype(np.int32)

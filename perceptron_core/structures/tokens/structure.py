@@ -1,11 +1,11 @@
-"""Token classification with history: every token is classified by itself, from features of the labels before it, too.
+"""Token classification with history: every token is classified by itself, also by features of the labels before it.
 
     training:  for each token t:  z = argmax over c of w · φ(x, t, y[t-1], y[t-2], …; c)     # the gold labels before it
                                   if z ≠ y[t]:  w ← w + φ(…; y[t]) − φ(…; z)
     testing:   for t = 1, 2, …:   z[t] = argmax over c of w · φ(x, t, z[t-1], z[t-2], …; c)  # its own guesses
 
-So in training a token is an example of its own: a sentence of one token without transitions, and its history is a
-column of the corpus like any other. Learners, mixing and averages are what they are for sentences, and count tokens.
+So in training every token is an example: a sentence of one token without transitions, and its history is a column of
+the corpus like any other. Learners, mixing and averages work as for sentences, but count tokens.
 
 Reference: Y. Goldberg and M. Elhadad, Learning sparser perceptron models, ACL 2011, section 4 (chunking).
 """
@@ -31,7 +31,7 @@ from perceptron_core.weights.rows import Rows
 
 
 class Tokens(FirstOrder):
-    """Tokens with history; what is not said here is a sequence's."""
+    """Tokens with history; everything else is the same as in a sequence."""
 
     unit = "tokens"
     decoders = ("greedy",)
@@ -49,15 +49,15 @@ class Tokens(FirstOrder):
         if self.record["transitions"] or self.record["legal_transitions"]:
             template = next(t for t in self.features.templates if not has_no_label(t))
             raise UserError(
-                f"with --decoder greedy `{template.text}` makes every token an example of its own, without "
-                "transitions; remove `transitions` and `legal_transitions` from the task file, or take another decoder"
+                f"with --decoder greedy `{template.text}` makes every token an example, without transitions; "
+                "remove `transitions` and `legal_transitions` from the task file, or choose another decoder"
             )
 
     def scored(self) -> dict[str, bool]:
         return {"transitions": False, "start_stop": False}
 
     def keys(self, encoded: Encoded, tables: TypeTables, label_hashes: np.ndarray) -> FeatureKeys:
-        """The gold labels are the history; without them there is none."""
+        """The history is the gold labels; without them, there are no features of it."""
         features = super().keys(encoded, tables, label_hashes)
         if not len(encoded.labels):
             return features

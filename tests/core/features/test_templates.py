@@ -87,19 +87,19 @@ def test_a_column_wins_over_an_attribute_of_its_name():
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("", "`` is no part"),
-        ("word", "`word` is no part.*`word\\[0\\]`"),
-        ("word[0] &", "`` is no part"),
-        ("word[x]", "is no part"),
-        ("word[0", "is no part"),
-        ("word[0][1]", "is no part"),
-        ("bias & word[0]", "`bias` is no part.*only stand alone"),
+        ("", "`` is not a part"),
+        ("word", "`word` is not a part.*`word\\[0\\]`"),
+        ("word[0] &", "`` is not a part"),
+        ("word[x]", "is not a part"),
+        ("word[0", "is not a part"),
+        ("word[0][1]", "is not a part"),
+        ("bias & word[0]", "`bias` is not a part.*must be a template by itself"),
         ("word[1..-1]", "smaller offset first"),
-        ("word[-1..1] & pos[0..1]", r"one length, but they have \[2, 3\]"),
+        ("word[-1..1] & pos[0..1]", r"the same length, but they have \[2, 3\]"),
         ("word[0] & form[0]", "twice"),
         ("label[-1] & label[-1] & word[0]", "2 times"),
-        ("label[0] & word[0]", "only those before"),
-        ("label[-2..0]", "only those before"),
+        ("label[0] & word[0]", "Only the labels before a token"),
+        ("label[-2..0]", "Only the labels before a token"),
         ("label[-2] & label[-2] & word[0]", "twice"),
         ("sufix3[0]", "no column and no attribute `sufix3`.*Did you mean `suffix3`.*form, pos, .*cities"),
         ("sufix3(pos)[0]", "no attribute `sufix3`.*Did you mean `suffix3`"),
@@ -152,7 +152,7 @@ def test_the_same_parts_with_and_without_the_label_are_two_templates():
 
 @pytest.mark.parametrize("column", ["label", "a b", "a[0]", "a=b", ""])
 def test_a_column_that_templates_cannot_name_is_refused(column):
-    with pytest.raises(InputError, match="needs another name"):
+    with pytest.raises(InputError, match="must have another name"):
         parse("word[0]", columns=["form", column])
 
 
@@ -276,7 +276,7 @@ def test_different_values_have_different_names(values, others):
 
 @pytest.mark.parametrize("name", ["", "form[7]=x", "form[0]", "form[0]=a & b", "form[0]=a\\q", "bias=", "U77:x"])
 def test_a_name_that_fits_no_template_is_refused(name):
-    with pytest.raises(UserError, match="fits none of the templates: `bias`"):
+    with pytest.raises(UserError, match="does not match any of the templates: `bias`"):
         parse_feature_name(name, MANY + MANY_CRFPP[1:])
 
 

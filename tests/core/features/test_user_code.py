@@ -85,7 +85,7 @@ def test_a_relative_path(write, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["missing.py", "."])
 def test_a_missing_file(tmp_path, name):
-    with pytest.raises(UserError, match=r"missing.py|no Python file"):
+    with pytest.raises(UserError, match=r"missing.py|not a Python file"):
         load_functions(str(tmp_path / name))
 
 

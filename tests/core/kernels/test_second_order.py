@@ -230,5 +230,5 @@ def test_what_cannot_be_searched_is_refused(kernels: Any, problems: Any) -> None
             banks = [kernel.core.Bank(labels, 20) for _ in range(3)]
             allowed, hashes = np.ones((labels + 2, labels), np.uint8), np.arange(1, labels + 1, dtype=np.uint64)
             triples = kernel.core.KeyedBank(labels, 20)
-            with pytest.raises(ValueError, match="viterbi up to 64 labels"):
+            with pytest.raises(ValueError, match="viterbi with at most 64 labels"):
                 kernel.finders.SecondOrderFinder(labels, *banks, triples, hashes, Settings(decoder=decoder), allowed)

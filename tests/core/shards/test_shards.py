@@ -311,7 +311,7 @@ def test_an_altered_line_is_refused(task: Task, lines: list[bytes], bit: int) ->
 @pytest.mark.parametrize(
     "change, words",
     [
-        ({"version": 1}, "version 1, this is 2"),
+        ({"version": 1}, "version 1, but this program reads version 2"),
         ({"features": "0123456789abcdef"}, "other features"),
         ({"labels": ["a", "新"]}, "does not know: 新"),
     ],

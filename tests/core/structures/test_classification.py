@@ -270,8 +270,8 @@ def test_values_are_kept_only_where_they_are_not_1(tmp_path):
 
 BAD_TASKS = {
     "kind: clustering\n": "unknown kind 'clustering'; choose one of sequence, classification",
-    "kind: classification\nformat: columns\ncolumns: [text, label]\nfeatures: ['word[0]']\n": "of the kind sequence",
-    "format: csv\ncolumns: [text]\npredict: label\nfeatures: ['word[0]']\n": "say `kind: classification`",
+    "kind: classification\nformat: columns\ncolumns: [text, label]\nfeatures: ['word[0]']\n": "for the kind sequence",
+    "format: csv\ncolumns: [text]\npredict: label\nfeatures: ['word[0]']\n": "write `kind: classification`",
     "kind: classification\nfeatures: ['label[-1] & word[0]']\n": "an instance has no previous label",
     "kind: classification\nformat: csv\nfeatures: ['word[0]']\n": "`columns` is missing",
     "kind: classification\nformat: csv\ncolumns: [a, b]\nfeatures: ['a[0] & b[0]']\n": "joins words of a and b",
@@ -279,8 +279,8 @@ BAD_TASKS = {
     "kind: classification\nformat: svmlight\nfeatures: ['word[0]']\nbias: false\n": "only numbers and no text",
     "kind: classification\nbias: false\n": "there are no features",
     "kind: classification\nmetric: spans\nfeatures: ['word[0]']\n": "choose classes or accuracy",
-    "kind: classification\ntransitions: true\nfeatures: ['word[0]']\n": "`transitions` is of sequences",
-    "kind: classification\nencoding: iob2\nfeatures: ['word[0]']\n": "`encoding` is of sequences",
+    "kind: classification\ntransitions: true\nfeatures: ['word[0]']\n": "`transitions` is for sequences",
+    "kind: classification\nencoding: iob2\nfeatures: ['word[0]']\n": "`encoding` is for sequences",
 }
 
 

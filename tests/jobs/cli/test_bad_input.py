@@ -294,7 +294,7 @@ def test_a_prepared_corpus_that_was_damaged(damage, corpus, refuse, must, tmp_pa
         (["--minibatch", "0"], "--minibatch: 0 must be 1 or more"),
         (["--minibatch", "8", "--learner", "pa1"], "minibatch: the learner pa1 takes one sentence at a time"),
         (["--threads", "2"], "give --minibatch M as well"),
-        (["--k-best", "3"], "k-best: the learner perceptron looks at the best labels alone; choose mira"),
+        (["--k-best", "3"], "k-best: the learner perceptron uses only the best label sequence; choose mira"),
         (["--k-best", "3", "--learner", "mira", "--decoder", "greedy"], "choose viterbi or beam"),
         (["--prepared", "p"], "either by --train FILE... or by --prepared DIR"),
         (["-c", "none.conf"], "none.conf"),

@@ -148,7 +148,7 @@ def test_python_files_are_looked_for_and_checked(train_task, folder, perceptron,
     (folder / "mine.py").write_text("def first(word):\n    return word[:1]\n")
     run = train_task(COLUMNS + "python: mine.py\nfeatures: ['first[0]']\n")
     away = perceptron("predict", run, folder / "dev.txt")
-    assert away.code == 2 and "--python mine.py" in away.err
+    assert away.code == 2 and "--python PATH" in away.err
     monkeypatch.chdir(folder)
     assert perceptron("predict", run, "dev.txt").code == 0
     (folder / "mine.py").write_text("def first(word):\n    return word[1:]\n")
@@ -329,7 +329,7 @@ EXTENSIONS = {
     "no name": ("extends: 3\n", "`extends` is 3, but must name a task file in the same folder"),
     "another folder": ("extends: ../first.yaml\n", "must name a task file in the same folder"),
     "not there": ("extends: none.yaml\n", "none.yaml"),
-    "two steps": ("extends: second.yaml\n", "names second.yaml, which extends another file itself; name that one"),
+    "two steps": ("extends: second.yaml\n", "names second.yaml, which extends another file; name that file instead"),
     "a mistake in the other": ("extends: misspelt.yaml\n", "misspelt.yaml: unknown key `colums`"),
 }
 

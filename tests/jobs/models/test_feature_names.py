@@ -137,7 +137,10 @@ BAD = {
     "no number": ("bias\tO\t1\n\nbias\tN\tmuch\n", ":3: 'much' is not a weight"),
     "infinite": ("bias\tO\tinf\n", ":1: 'inf' is not a weight"),
     "twice": ("bias\tO\t1\nbias\tO\t2\n", ":2: the weight of 'bias' with O stands here a second time"),
-    "unknown feature": ("bias\tO\t1\nwort[0]=猫\tN\t2\n", ":2: The feature `wort[0]=猫` fits none of the templates"),
+    "unknown feature": (
+        "bias\tO\t1\nwort[0]=猫\tN\t2\n",
+        ":2: The feature `wort[0]=猫` does not match any of the templates",
+    ),
     "nothing": ("# nothing\n", ": holds no weight"),
 }
 
