@@ -1,10 +1,10 @@
-"""The hot loops, in two forms with the same results: compiled (native.py) and NumPy/Python (reference/).
+"""The inner loops, in two forms with the same results: compiled (native.py), and NumPy and Python (reference/).
 
     data.pyx      keys of features, merging of sorted weights, bytes that fit in a line
     learning.pyx  banks of weights, Δ, constraints, the learners' rules, threads, the trainer
 
-What searches for the best guess is a finder, of which each structure has its own in its folder, in both forms. The
-compiled forms are used where all of them were built; `PERCEPTRON_KERNEL=reference` chooses the others.
+A finder searches for the best guess. Each structure has its own finder in its folder, in both forms. The compiled forms
+are used if all of them were built; `PERCEPTRON_KERNEL=reference` chooses the others.
 """
 
 import importlib
@@ -18,7 +18,7 @@ from perceptron_core.kernels import reference
 
 
 def _all_built() -> bool:
-    """Whether every extension of the package is there: they only work together."""
+    """Whether every extension of the package was built: they work only together."""
     sources = Path(__file__).parent.parent.rglob("*.pyx")
     return all(any(source.with_suffix(suffix).exists() for suffix in EXTENSION_SUFFIXES) for source in sources)
 
@@ -30,15 +30,17 @@ if _all_built():
     except ImportError:  # built for another Python, or run from an archive
         native = None
 
-DENSE_LABELS = 64  # up to here a feature's row is a plain array at once; beyond, when it has met many of the labels
+DENSE_LABELS = 64  # with at most this number, every row is an array; with more, only rows with many labels are
 
 
 def _choose() -> Any:
     wanted = os.environ.get("PERCEPTRON_KERNEL", "")
     if wanted not in ("", "native", "reference"):
-        raise ImportError(f"PERCEPTRON_KERNEL={wanted!r}: choose native or reference")
+        raise ImportError(f"PERCEPTRON_KERNEL is {wanted!r}, but must be native or reference")
     if wanted == "native" and native is None:
-        raise ImportError("PERCEPTRON_KERNEL=native, but the compiled kernel was not built")
+        raise ImportError(
+            "PERCEPTRON_KERNEL is native, but the compiled kernel was not built; install with a C compiler, or unset it"
+        )
     return reference if native is None or wanted == "reference" else native
 
 

@@ -4,22 +4,22 @@
 cdef class Bank:
     """The weights of the features by number: one row of labels each, made when it first gets a weight.
 
-    Most features meet two or three labels only, so a row is a short list of (label, weight) at first; once it has
-    `dense_from` labels, it becomes a plain array, to which scores are added label by label, which vectorises. With few
-    labels (dense_from = 0) it is an array at once.
-    `lag` is the lazily kept part of the average: the sum over updates of change × examples seen before it.
-    With min_updates > 1, scoring passes a row over until its feature has taken part in that number of updates.
+    Most features have weights for only two or three labels, so a row is first a short list of (label, weight). Once it
+    has `dense_from` labels, it becomes an array, whose scores are added by vector instructions. With few labels
+    (dense_from = 0) it is an array from the beginning.
+    `lag` is for the lazy averaging: the sum over updates of change × examples seen before it.
+    With min_updates > 1, scoring skips a row until its feature has taken part in that number of updates.
     """
 
     def __cinit__(self, Py_ssize_t labels, Py_ssize_t dense_from, Py_ssize_t min_updates=1):
         if labels > 65535:
-            raise ValueError("more than 65,535 labels")
+            raise ValueError("a bank has at most 65,535 labels")
         self.labels = labels
         self.width = (labels + 7) // 8 * 8
         self.words = (labels + 63) // 64
         self.dense_from = dense_from
         self.min_updates = min_updates
-        self.steps, self.rows_a_step = None, 1
+        self.step_sizes, self.rows_per_step_size = None, 1
 
     def __dealloc__(self):
         if self.shown != self.row_of:
@@ -59,7 +59,7 @@ cdef class Bank:
         return 0
 
     cdef int make_room(self, Py_ssize_t rows) except -1:
-        """For this number of dense rows in all."""
+        """Make room for this total number of dense rows."""
         if rows > self.row_room:
             self.weights = <float *>grown(self.weights, rows * self.width * sizeof(float))
             self.updates_of = <int32_t *>grown(self.updates_of, rows * sizeof(int32_t))
@@ -100,7 +100,8 @@ cdef class Bank:
         return self.move_list(&self.extents[self.lists - 1], room)
 
     cdef int move_list(self, Extent *extent, Py_ssize_t room) except -1:
-        """To the end of the pool, with more room; the old place is given up (rooms double, so at most half is)."""
+        """Move a list to the end of the pool, with more room. Its old place stays unused; rooms double, so at most half
+        of the pool is unused."""
         if self.pool + room > self.pool_room:
             self.pool_room = 2 * self.pool_room + room + 1024
             self.entries = <Entry *>grown(self.entries, self.pool_room * sizeof(Entry))
@@ -132,7 +133,7 @@ cdef class Bank:
         return (self.touched[updates * self.words + label // 64] >> (label % 64)) & 1
 
     cdef Py_ssize_t entry(self, int32_t feature, int32_t label) except -1:
-        """The place in the pool of a sparse row's weight, a new one if it has none yet; labels ascend."""
+        """The place of a sparse row's weight in the pool; a new weight is inserted in the order of the labels."""
         cdef Extent *extent = &self.extents[-2 - self.row_of[feature]]
         cdef Py_ssize_t i, after
         i = extent.begin
@@ -154,7 +155,7 @@ cdef class Bank:
         return i
 
     cdef int32_t row_for_one_more(self, int32_t feature) except? -1:
-        """The feature's row, as it must be to take one more label."""
+        """The feature's row, ready for one more label."""
         if self.row_of[feature] == NO_ROW:
             if self.dense_from == 0:
                 self.new_array(feature)
@@ -166,7 +167,7 @@ cdef class Bank:
 
     def load(self, const int32_t[::1] features, const int64_t[::1] starts, entry_labels, entry_values, counts=None):
         """Give features[i], which has no row yet, the weights of entries starts[i] … starts[i+1]-1, and the count of
-        the updates that it took part in before; a negative number is passed over."""
+        the updates that it took part in before; negative numbers are skipped."""
         cdef const uint32_t[::1] labels = entry_labels
         cdef const float[::1] values = entry_values
         cdef Py_ssize_t i, j, size
@@ -199,7 +200,7 @@ cdef class Bank:
         return 0
 
     def counted(self, const int32_t[::1] features):
-        """The updates in which each feature took part since it was loaded; no more than it lacked to min_updates."""
+        """The number of updates in which each feature took part since it was loaded, up to min_updates in all."""
         counts_array = np.empty(features.shape[0], np.int32)
         cdef int32_t[::1] counts = counts_array
         cdef Py_ssize_t i
@@ -212,7 +213,7 @@ cdef class Bank:
             self.shown[feature] = self.row_of[feature]
 
     cdef void count_update(self, int32_t feature) noexcept nogil:
-        """Once an update, whatever the number of labels; a relevant feature has nothing more to prove."""
+        """Count the feature once per update, for any number of labels; a relevant feature is no longer counted."""
         cdef Evidence *evidence = &self.evidence[feature]
         if evidence.last != self.update and evidence.before + evidence.since < self.min_updates:
             evidence.last = self.update
@@ -220,13 +221,13 @@ cdef class Bank:
         self.show_if_relevant(feature)
 
     cdef float change(self, int32_t feature, int32_t label, double amount, double seen) except? -1:
-        """Add `amount` times the feature's step to a weight, after `seen` examples: what it is then."""
+        """Add `amount` times the feature's step size to a weight, after `seen` examples; returns the new weight."""
         cdef Py_ssize_t at, row = self.row_for_one_more(feature)
         cdef float *weight
         cdef double *lag
         cdef float old
-        if self.steps is not None:
-            amount *= self.steps[feature // self.rows_a_step]
+        if self.step_sizes is not None:
+            amount *= self.step_sizes[feature // self.rows_per_step_size]
         if row >= 0:
             at = self.updates_for(row)
             weight, lag = &self.weights[row * self.width + label], &self.lags[at * self.width + label]

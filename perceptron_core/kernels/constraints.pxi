@@ -2,7 +2,7 @@
 
 @cython.final
 cdef class Constraints:
-    """Constraints in the order in which they were found, the parts of their Δ in one pool."""
+    """Constraints in the order in which they were found; the parts of all their Δ are in one pool."""
 
     def __dealloc__(self):
         free(self.items)

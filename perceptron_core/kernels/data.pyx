@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The data plane, compiled: feature keys, the merging of sorted weights, bytes that fit in a line.
+"""The data plane, compiled: feature keys, the merging of sorted weights, bytes without line ends.
 
-`reference/keys.py`, `merge.py` and `lines.py` say the same in NumPy and Python.
+`reference/keys.py`, `merge.py` and `lines.py` are the same in NumPy and Python.
 """
 
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize

@@ -1,15 +1,15 @@
-# Δ = Φ(x, gold) − Φ(x, guess): what an update moves the weights along.
+# Δ = Φ(x, gold) − Φ(x, guess): the direction in which an update moves the weights.
 
 @cython.final
 cdef class Delta:
-    """Counts by (bank, feature, label), in the order in which they first came up: a list of parts, and a table."""
+    """Counts by (bank, feature, label), in the order in which they were first added: a list of parts, and a table."""
 
     def __dealloc__(self):
         free(self.parts)
         free(self.slots)
 
     cdef int32_t add(self, int32_t bank, uint64_t feature, int32_t label, double count) except -1 nogil:
-        """Δ[bank, feature, label] += count: its place; parts stay in the order in which they first came up."""
+        """Δ[bank, feature, label] += count; returns the part's place. Parts stay in the order in which they were added."""
         cdef size_t at
         if 2 * (self.count + 1) > self.room:
             self.grow()
@@ -48,7 +48,7 @@ cdef class Delta:
         return 0
 
     cdef void clear(self) noexcept nogil:
-        """Only the slots in use: one long sentence must not make every later update pay for its table."""
+        """Clear only the slots in use: one long sentence makes the table large, and clearing all of it is slow."""
         cdef Py_ssize_t i
         for i in range(self.count):
             self.slots[self.parts[i].slot] = -1

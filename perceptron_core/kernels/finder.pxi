@@ -1,4 +1,4 @@
-# Finders: what searches an example for the constraints that it violates. A structure overrides the search itself.
+# A finder searches an example and finds the constraints that it violates. A structure overrides the search itself.
 
 UPDATES = {"standard": STANDARD, "early": EARLY, "max-violation": MAX_VIOLATION}
 
@@ -13,7 +13,7 @@ cdef Py_ssize_t first_lost(const Step *trace, Py_ssize_t steps, Py_ssize_t other
 
 
 cdef Py_ssize_t largest_violation(const Step *trace, Py_ssize_t steps) noexcept nogil:
-    """The prefix on which the search's best beats the gold by most; the longest where several are equal."""
+    """The prefix on which the search's best beats the gold by most; the longest of several equal ones."""
     cdef Py_ssize_t t, longest = steps
     cdef float violation, largest = -INFINITY
     for t in range(steps):
@@ -24,13 +24,13 @@ cdef Py_ssize_t largest_violation(const Step *trace, Py_ssize_t steps) noexcept 
 
 
 cdef class Examples:
-    """The examples of a block that are not empty; a structure's own has their features."""
+    """The examples of a block that are not empty; the subclass of a structure has their features."""
 
     def __dealloc__(self):
         free(self.outcomes)
 
     cdef int take(self, object sizes) except -1:
-        """Examples of these sizes, which are those of their guesses, too; those of size 0 are passed over."""
+        """Take examples of these sizes, which are also the sizes of their guesses; those of size 0 are skipped."""
         every = np.asarray(sizes, np.int64)
         self.sizes, self.begins = every[every > 0], (np.cumsum(every) - every)[every > 0]
         self.guess_size = int(every.sum())
@@ -39,8 +39,8 @@ cdef class Examples:
         return 0
 
     cdef int sort_minibatches(self, Py_ssize_t gathered, Py_ssize_t minibatch) except -1:
-        """Put the largest examples of each minibatch first, of which `gathered` were in the block before: a large one
-        that is begun last would keep all threads waiting."""
+        """Put the largest examples of each minibatch first: all threads would have to wait for a large one that is
+        begun last. `gathered` examples of the first minibatch were in the block before."""
         minibatches = (np.arange(self.count) + gathered) // minibatch
         self.order = np.lexsort((-np.asarray(self.sizes), minibatches))
         return 0
@@ -49,21 +49,21 @@ cdef class Examples:
 cdef class Finder:
     """Searches examples and keeps the constraints that they violate; each thread has one of its own.
 
-    `find` is the same for all structures. They override what stands under "what a structure overrides" in learning.pxd:
+    `find` is the same for all structures. They override these methods:
 
         examples_of    a block as the search takes it
-        refresh        before a block: copies of weights that were loaded meanwhile
-        guess          search an example; what follows is about this example
+        refresh        before a block: copy weights again that were loaded since
+        guess          search an example; the next methods are about this example
         write_guess    the guess, as numbers
         wrong          how much of the guess is wrong: 0 if it is right
-        fill_trace     a step of `trace` for each step of a left-to-right search; of the scores, or until_lost, of
-                       `kept` up to the first step where the gold is lost: how many steps
-        guess_prefix   the best guess of a prefix, from here on instead of the whole
+        fill_trace     fill `trace`, one Step per step of a left-to-right search: the scores, or (until_lost) `kept`
+                       up to the first step where the gold is lost; returns the number of steps
+        guess_prefix   the best guess of a prefix, which then replaces the guess of the whole
         loss           how much of the guess of a prefix is wrong
-        gold_score     of a prefix, in the precision of the search
+        gold_score     the score of the gold prefix, in the precision of the search
         begin_next_best, next_best   the guesses that follow the best one, with their scores
         collect        Δ = Φ(gold) − Φ(guess) of a prefix, into `delta`
-        moved          a weight of a bank that is watched has changed
+        moved          called when a weight of a watched bank has changed
         clone          another finder for another thread, which shares the weights and all copies of them
     """
 
@@ -77,7 +77,7 @@ cdef class Finder:
         free(self.keys_at)
 
     cdef int use_banks(self, tuple banks) except -1:
-        """The banks by their numbers; what the settings say about constraints."""
+        """Set the banks by their numbers, and what the settings say about constraints."""
         cdef Py_ssize_t i
         self.banks, self.bank_count = banks, len(banks)
         self.bank_at = <void **>grown(self.bank_at, len(banks) * sizeof(void *))
@@ -91,7 +91,7 @@ cdef class Finder:
         return 0
 
     cdef float part_weight(self, const Part *part) noexcept nogil:
-        """As scoring sees it."""
+        """The weight of a part, as scoring sees it."""
         cdef int32_t number = <int32_t>part.feature
         if self.keys_at[part.bank] != NULL:
             number = (<KeyedBank>self.keys_at[part.bank]).find(part.feature)
@@ -135,7 +135,7 @@ cdef class Finder:
         return largest_violation(self.trace, self.fill_trace(False))
 
     cdef int keep_constraint(self, Py_ssize_t prefix) except -1 nogil:
-        """That the gold of the prefix should score higher than the guess, unless it has the same features."""
+        """Keep the constraint that the gold prefix should beat the guess, unless their features are equal."""
         cdef Py_ssize_t j
         cdef double margin = 0, norm = 0
         cdef const Part *part
@@ -151,7 +151,7 @@ cdef class Finder:
         return 0
 
     cdef int find_next(self, Team team) except -1 nogil:
-        """Find the constraints of one example of the team's after the other, until all are handed out."""
+        """Find the constraints of the team's examples, one after the other, until all are handed out."""
         cdef Py_ssize_t number = team.take()
         while number >= 0:
             self.find(team.examples, team.examples.order[number - team.base])
@@ -160,7 +160,7 @@ cdef class Finder:
         return 0
 
     def serve(self, Team team, Bell bell):
-        """What a helping thread does, until the team is dissolved."""
+        """The loop of a helping thread, until the team is dissolved."""
         cdef bint goes_on = True
         while goes_on:
             try:

@@ -2,9 +2,9 @@
 
 @cython.final
 cdef class KeyedBank:
-    """A bank whose features are known by their keys; a key has a row once an update needs it, or when it is loaded.
+    """A bank whose features have keys instead of numbers; a key gets a row when an update needs it, or it is loaded.
 
-    Finders look keys up at the same time in several threads; only the update, which is in one thread, makes rows.
+    Several threads may look up keys at the same time; only the update, which is in one thread, makes rows.
     """
 
     def __cinit__(self, Py_ssize_t labels, Py_ssize_t dense_from, Py_ssize_t min_updates=1):
@@ -49,7 +49,7 @@ cdef class KeyedBank:
         return (keys[numbers], *entries)
 
     def counted(self, const uint64_t[::1] keys):
-        """The updates in which each key's row took part since it was loaded; no more than it lacked to min_updates."""
+        """The number of updates in which each key's row took part since it was loaded, up to min_updates in all."""
         cdef Py_ssize_t i
         numbers_array = np.empty(keys.shape[0], np.int32)
         cdef int32_t[::1] numbers = numbers_array

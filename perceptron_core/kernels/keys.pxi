@@ -90,7 +90,9 @@ def compose_keys(program, const int32_t[::1] lengths, ids, tables):
     return starts_array, keys_array[:n]
 
 
-def pool_keys(const int32_t[::1] sizes, const int32_t[::1] starts, const uint64_t[::1] keys, const uint64_t[::1] constants):
+def pool_keys(
+    const int32_t[::1] sizes, const int32_t[::1] starts, const uint64_t[::1] keys, const uint64_t[::1] constants
+):
     """The different keys of every text: (starts, keys, sources), text i has keys[starts[i]:starts[i+1]].
 
     Text i is the next sizes[i] words; the keys of word w are keys[starts[w]:starts[w+1]]. A key stands where it first

@@ -9,7 +9,7 @@ from perceptron_core.kernels.memory cimport KeyIndex, find_key
 # ------------------------------------------------------------------ banks (bank.pxi, keyed_bank.pxi)
 
 cdef enum:
-    NO_ROW = -1  # what `row_of` says of a feature without weights; a sparse row s is there as -2 - s
+    NO_ROW = -1  # in `row_of`: a feature without weights; sparse row s is in it as -2 - s
 
 
 cdef struct Entry:  # of a sparse row
@@ -24,7 +24,7 @@ cdef struct Extent:  # where a sparse row's entries are in the pool
 
 
 cdef struct Evidence:  # that a feature is relevant: the updates in which it took part
-    int32_t before  # as the weights that training starts from have it
+    int32_t before  # the count in the weights that training starts from
     int32_t since
     int32_t last  # the number of the update that was counted last
 
@@ -33,16 +33,16 @@ cdef struct Evidence:  # that a feature is relevant: the updates in which it too
 cdef class Bank:
     cdef readonly Py_ssize_t labels, width, dense_from
     cdef int32_t *row_of  # by feature
-    cdef int32_t *shown  # what scoring sees of row_of: all of it, or with min_updates > 1 a copy without the hidden
+    cdef int32_t *shown  # the rows that scoring sees: row_of itself, or with min_updates > 1 a copy without hidden rows
     cdef readonly Py_ssize_t min_updates
     cdef Evidence *evidence  # by feature, if min_updates > 1
     cdef int32_t update  # the number of the update under way
     cdef Py_ssize_t features, feature_room
-    cdef Py_ssize_t loads  # grows whenever weights are loaded, so that those who keep copies notice
+    cdef Py_ssize_t loads  # counts the calls of load, so that copies of the weights can be kept up to date
     # dense rows
     cdef Py_ssize_t rows, row_room
     cdef float *weights  # rows × width
-    cdef int32_t *updates_of  # by row: where its lags are, NO_ROW while no update has come; in late epochs few ever do
+    cdef int32_t *updates_of  # by row: where its lags are; NO_ROW before its first update (in late epochs, most rows)
     cdef Py_ssize_t updates, update_room, words
     cdef double *lags  # updates × width
     cdef uint64_t *touched  # updates × words: one bit per label
@@ -51,9 +51,9 @@ cdef class Bank:
     cdef Extent *extents  # one per list
     cdef Entry *entries  # the pool
     cdef double *entry_lags
-    # what a change is multiplied by, if there are any: steps[feature // rows_a_step]
-    cdef public const double[::1] steps
-    cdef public Py_ssize_t rows_a_step
+    # what a change is multiplied by, if it is not None: step_sizes[feature // rows_per_step_size]
+    cdef public const double[::1] step_sizes
+    cdef public Py_ssize_t rows_per_step_size
 
     cdef int reserve_features(self, Py_ssize_t features) except -1
     cdef int make_room(self, Py_ssize_t rows) except -1
@@ -130,11 +130,11 @@ cdef class KeyedBank:
 # ------------------------------------------------------------------ Δ and constraints (delta.pxi, constraints.pxi)
 
 cdef struct Part:  # of Δ
-    uint64_t feature  # a number, or the key of a row where the bank is by key
+    uint64_t feature  # a number; in a bank by key, the key of a row
     size_t slot  # where the table points to it
     int32_t bank, label
     double count  # whole, unless features have values
-    int64_t origin  # what the finder wants to be told when the weight has moved; 0 unless it has said something
+    int64_t origin  # set by the finder, which gets it back when the weight has moved; otherwise 0
 
 
 @cython.final
@@ -169,8 +169,8 @@ cdef class Constraints:
 # ------------------------------------------------------------------ examples and threads (finder.pxi, threads.pxi)
 
 cdef struct Outcome:  # of an example
-    Py_ssize_t wrong  # how much of it
-    Py_ssize_t finder, first, last  # who searched it, and which of its constraints are the example's
+    Py_ssize_t wrong  # how much of it is wrong
+    Py_ssize_t finder, first, last  # the finder that searched it, and which of its constraints are the example's
 
 
 cdef class Examples:
@@ -187,7 +187,7 @@ cdef class Examples:
 
 @cython.final
 cdef class Bell:
-    cdef PyThread_type_lock lock  # held, but for the moment when it rings
+    cdef PyThread_type_lock lock  # held, except for the moment when it rings
     cdef Py_ssize_t asleep
 
     cdef void ring(self) noexcept nogil
@@ -197,7 +197,7 @@ cdef class Bell:
 cdef class Team:
     cdef Examples examples
     cdef Py_ssize_t base  # the number of the block's first example
-    cdef Py_ssize_t next, last, done  # numbers: handed out up to here, may be handed out up to here; how many are done
+    cdef Py_ssize_t next, last, done  # numbers: handed out so far, may be handed out, are done
     cdef Py_ssize_t dissolved
     cdef list bells
     cdef object error
@@ -215,9 +215,9 @@ cdef enum Update:  # which prefix of a wrong guess to update on
     STANDARD, EARLY, MAX_VIOLATION
 
 
-cdef struct Step:  # of a left-to-right search, as the choice of a prefix sees it
+cdef struct Step:  # of a left-to-right search, for the choice of a prefix
     float best, gold  # the best score up to here, and the gold one
-    bint kept  # whether the search has still got the gold
+    bint kept  # whether the search still has the gold
 
 
 cdef class Finder:
@@ -226,14 +226,14 @@ cdef class Finder:
     cdef void **bank_at  # … as objects of the class Bank
     cdef void **keys_at  # … and of the class KeyedBank, NULL for the others
     cdef Py_ssize_t bank_count
-    cdef Py_ssize_t watched  # one bit per bank: whether `moved` is told about its changes
-    cdef Py_ssize_t number  # which thread's
+    cdef Py_ssize_t watched  # one bit per bank: whether `moved` is called when its weights change
+    cdef Py_ssize_t number  # of its thread
     cdef bint needs_margin
     cdef int when
     cdef Py_ssize_t k
     cdef Delta delta
     cdef Constraints found
-    # of the example at hand
+    # of the example that is searched now
     cdef Py_ssize_t steps  # of the search
     cdef Step *trace
     cdef Py_ssize_t trace_room

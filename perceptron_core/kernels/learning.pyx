@@ -1,15 +1,16 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The learning core, compiled: banks of weights, Δ, constraints, the learners' rules, threads, and the trainer.
 
-It knows no structure. A structure has a finder (a subclass of Finder, in an extension of its own), which searches an
-example and says by which features the gold differs from the guess; the trainer updates the banks by that. learning.pxd
-is the interface. `reference/` says the same in NumPy and Python, and gives the same numbers bit for bit: float32 weights
-and scores, added in the order of the features; float64 for steps, margins and averages.
+It does not depend on a structure. A structure has a finder (a subclass of Finder, in its own extension), which searches
+an example and finds the features by which the gold differs from the guess; the trainer updates the banks by that.
+learning.pxd is the interface. `reference/` is the same in NumPy and Python, and gives the same numbers bit for bit:
+float32 weights and scores, added in the order of the features; float64 for steps, margins and averages.
 """
 
 cimport cython
 from cpython.pythread cimport (
-    PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock, PyThread_type_lock, WAIT_LOCK
+    PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock, PyThread_type_lock,
+    WAIT_LOCK
 )
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t

@@ -26,7 +26,7 @@ def escape_line_ends(const uint8_t[::1] data not None):
 
 
 def restore_line_ends(const uint8_t[::1] text not None):
-    """The inverse; an ESC with anything else behind it stays as it is."""
+    """The inverse; an ESC before any other byte stays as it is."""
     cdef Py_ssize_t i, n = text.shape[0]
     plain = np.empty(n, np.uint8)
     cdef uint8_t[::1] data = plain

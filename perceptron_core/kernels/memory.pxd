@@ -1,4 +1,4 @@
-# What all extensions share: memory that raises, keys that are extended, and a table from keys to numbers.
+# What all extensions share: realloc with an exception, the extension of keys, and a table from keys to numbers.
 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport free, realloc
@@ -6,7 +6,7 @@ from libc.string cimport memset
 
 
 cdef inline void *grown(void *memory, size_t size) except NULL nogil:
-    """realloc that raises."""
+    """realloc that raises MemoryError."""
     cdef void *larger = realloc(memory, size if size else 1)
     if larger == NULL:
         with gil:
@@ -40,7 +40,7 @@ cdef struct KeyIndex:
 
 cdef inline int open_index(KeyIndex *index) except -1 nogil:
     index.mask = 1023
-    index.count, index.room = 0, 640  # at most five eighths of the slots are used: fuller is slower, emptier is larger
+    index.count, index.room = 0, 640  # at most five eighths of the slots are used: a compromise between time and memory
     index.slot_keys = <uint64_t *>grown(NULL, 1024 * sizeof(uint64_t))
     index.slot_numbers = <int32_t *>grown(NULL, 1024 * sizeof(int32_t))
     index.known = <uint64_t *>grown(NULL, 640 * sizeof(uint64_t))
@@ -55,7 +55,7 @@ cdef inline void close_index(KeyIndex *index) noexcept nogil:
 
 
 cdef inline size_t slot_of(const KeyIndex *index, uint64_t key) noexcept nogil:
-    """Where the key is, or the empty slot where it would be."""
+    """The slot of the key, or the empty slot where it would be."""
     cdef size_t at = key & index.mask
     while index.slot_keys[at] and index.slot_keys[at] != key:
         at = (at + 1) & index.mask

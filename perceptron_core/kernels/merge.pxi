@@ -5,7 +5,7 @@ def unite_two(
     const uint64_t[::1] keys_a, const int64_t[::1] starts_a, const uint32_t[::1] labels_a,
     const uint64_t[::1] keys_b, const int64_t[::1] starts_b, const uint32_t[::1] labels_b,
 ):
-    """(keys, starts, labels) of all (key, label) pairs, and for both inputs where each of its entries went."""
+    """(keys, starts, labels) of all (key, label) pairs, and for both inputs where each of its entries is in them."""
     cdef Py_ssize_t rows_a = keys_a.shape[0], rows_b = keys_b.shape[0]
     cdef Py_ssize_t a = 0, b = 0, i, j, end_a, end_b, row = 0, n = 0
     cdef bint take_a, take_b
@@ -66,7 +66,7 @@ def add_step(
 
 
 cdef struct Side:
-    # One of the sets that are merged, and how far it is read.
+    # One of the sets that are merged, and how far it has been read.
     const uint64_t *keys
     const int64_t *starts
     const uint32_t *labels
@@ -76,7 +76,7 @@ cdef struct Side:
 
 
 cdef Side side_of(rows):
-    """Of (keys, starts, labels, …); whoever has the tuple keeps the arrays."""
+    """The side of (keys, starts, labels, …); the caller must keep these arrays while it is used."""
     cdef const uint64_t[::1] keys = rows[0]
     cdef const int64_t[::1] starts = rows[1]
     cdef const uint32_t[::1] labels = rows[2]
@@ -91,7 +91,7 @@ cdef Side side_of(rows):
 
 
 cdef inline bint next_row(Side *sides, int n, uint64_t *key) noexcept nogil:
-    """Begin the row of the lowest key that is left; False if none is."""
+    """Begin the row of the lowest key that is left; False if there is none."""
     cdef bint found = False
     cdef int i
     cdef Side *side
@@ -110,7 +110,7 @@ cdef inline bint next_row(Side *sides, int n, uint64_t *key) noexcept nogil:
 
 
 cdef inline bint next_entry(Side *sides, int n, uint32_t *label) noexcept nogil:
-    """Take the lowest label that is left in the row from those that have it (it is their entry next - 1)."""
+    """Take the lowest label that is left in the row from the sides that have it (it is their entry next - 1)."""
     cdef bint found = False
     cdef int i
     cdef Side *side

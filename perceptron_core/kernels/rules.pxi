@@ -1,4 +1,4 @@
-# The learners' rules: how far to move along Δ, or along each of several Δ. They know no structure.
+# The learners' rules: how far to move along Δ, or along each of several Δ. They do not depend on a structure.
 
 cdef enum Rule:
     PERCEPTRON, PA, PA1, PA2, MIRA
@@ -25,7 +25,7 @@ cdef double step_along(int rule, double cap, const Constraint *constraint) noexc
 
 @cython.final
 cdef class Combination:
-    """Σ α_c Δ_c over several constraints: a Δ with all their parts, in the order in which they first came up."""
+    """Σ α_c Δ_c over several constraints: a Δ with all their parts, in the order in which they were first added."""
 
     cdef Delta sum
     cdef double *alpha  # one multiplier per constraint
@@ -45,7 +45,7 @@ cdef class Combination:
         free(self.dense)
 
     cdef int unite(self, Constraints found) except -1:
-        """Give every part of every constraint its place here, which it then has for its `slot`; all counts are 0."""
+        """Give every part of every constraint its place in the sum, and keep that in its `slot`; all counts are 0."""
         cdef Py_ssize_t i, size = found.count
         cdef Part *part
         self.sum.clear()
@@ -64,7 +64,7 @@ cdef class Combination:
         return 0
 
     cdef void take_mean(self, Constraints found) noexcept nogil:
-        """The perceptron's multipliers: together one step."""
+        """The perceptron's multipliers: equal ones, whose sum is 1."""
         cdef Py_ssize_t c
         for c in range(found.count):
             self.alpha[c] = 1.0 / found.count

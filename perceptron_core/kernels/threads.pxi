@@ -1,4 +1,4 @@
-# Examples handed out to threads, without the interpreter's lock.
+# Hands out examples to threads that run without the interpreter's lock.
 
 cdef extern from *:
     """
@@ -19,12 +19,12 @@ cdef extern from *:
     int sched_yield() nogil
 
 cdef enum:
-    PATIENCE = 1000  # turns given away before a thread goes to sleep: about as long as an update takes
+    PATIENCE = 1000  # how often a thread yields before it goes to sleep: about as long as an update takes
 
 
 @cython.final
 cdef class Bell:
-    """Lets a thread sleep until it is rung for."""
+    """Lets a thread sleep until `ring` is called."""
 
     def __cinit__(self):
         self.lock = PyThread_allocate_lock()
@@ -43,10 +43,10 @@ cdef class Bell:
 
 @cython.final
 cdef class Team:
-    """The examples of a minibatch, handed out one by one to whoever is free (work stealing).
+    """The examples of a minibatch, handed out one by one to threads that are free.
 
-    Examples are numbered through all minibatches, so that a number is handed out once, and a thread that comes late
-    finds that there is nothing left. The next minibatch is given out when all of the last one are done.
+    The numbers of examples continue through all minibatches, so that each is handed out once, and a late thread finds
+    that none is left. The next minibatch is given out when all of the last one are done.
     """
 
     def __cinit__(self):
@@ -60,7 +60,7 @@ cdef class Team:
             bell.ring()
 
     cdef Py_ssize_t take(self) noexcept nogil:
-        """The number of an example to be searched, -1 if all are handed out."""
+        """The number of the next example to search, -1 if all are handed out."""
         cdef Py_ssize_t number = look(&self.next)
         while number < look(&self.last):
             if next_one(&self.next, number):
@@ -69,7 +69,7 @@ cdef class Team:
         return -1
 
     cdef bint wait(self, Bell bell) noexcept nogil:
-        """Until there may be something to do; False if there never will be."""
+        """Wait until there may be an example to search; False if the team is dissolved."""
         cdef Py_ssize_t turns
         for turns in range(PATIENCE):
             if look(&self.next) < look(&self.last) or look(&self.dissolved):
@@ -77,13 +77,13 @@ cdef class Team:
             sched_yield()
         else:
             put(&bell.asleep, 1)
-            # Whoever sets `asleep` back decides: if it was ring(), the lock is released, and has to be taken.
+            # If it was ring() that set `asleep` back to 0, the lock was released, and has to be acquired again.
             if look(&self.next) == look(&self.last) and not look(&self.dissolved) or not swap(&bell.asleep, 0):
                 PyThread_acquire_lock(bell.lock, WAIT_LOCK)
         return not look(&self.dissolved)
 
     cdef void finish(self) noexcept nogil:
-        """Wait for what others have begun."""
+        """Wait until the other threads have finished their examples."""
         while look(&self.done) < look(&self.last):
             sched_yield()
 

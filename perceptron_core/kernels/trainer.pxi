@@ -1,8 +1,8 @@
-# The trainer: minibatches, threads, updates and averages, whatever the structure.
+# The trainer: minibatches, threads, updates and averages, for any structure.
 
 
 cdef class Trainer:
-    """Find the violated constraints of a minibatch, update by them (reference/trainer.py has it in the plain)."""
+    """Finds the violated constraints of a minibatch and updates by them (in plain Python: reference/trainer.py)."""
 
     cdef readonly Finder finder
     cdef int rule
@@ -10,9 +10,9 @@ cdef class Trainer:
     cdef Py_ssize_t minibatch
     cdef public double seen  # examples so far
     cdef Constraints constraints  # of the minibatch so far
-    cdef Py_ssize_t gathered  # how many examples of the minibatch these are of
+    cdef Py_ssize_t gathered  # how many examples of the minibatch were searched
     cdef Combination combination
-    cdef Team team  # None if there is one thread only
+    cdef Team team  # None if there is only one thread
     cdef list helpers  # the finders of the other threads
 
     def __init__(self, Finder finder not None, settings):
@@ -24,7 +24,7 @@ cdef class Trainer:
         self.combination = Combination()
 
     def use_threads(self, Py_ssize_t threads):
-        """Search the examples of a minibatch by this number of threads; the result is the same."""
+        """Search the examples of a minibatch in this number of threads; the result is the same."""
         cdef Finder helper
         if self.team is not None:
             self.team.dissolve()
@@ -42,7 +42,7 @@ cdef class Trainer:
             self.team.dissolve()
 
     def train(self, block):
-        """Training on a block's examples, in order: (wrong examples, updates, how much of them is wrong)."""
+        """Train on a block's examples, in order: (wrong examples, updates, how much of them is wrong)."""
         cdef Examples examples = self.finder.examples_of(block)
         cdef Py_ssize_t i, j, first = 0, last, errors = 0, updates = 0, wrong = 0
         cdef Outcome *outcome
@@ -69,12 +69,12 @@ cdef class Trainer:
         return errors, updates, wrong
 
     cdef int find_all(self, Examples examples, Py_ssize_t first, Py_ssize_t last) except -1:
-        """The constraints of some examples of a minibatch, by all threads."""
+        """Find the constraints of some examples of a minibatch, in all threads."""
         cdef Py_ssize_t i
         cdef Team team = self.team
         cdef Finder finder = self.finder, helper
         finder.found.clear()
-        if last == first + 1 and examples.sizes[first] == 1:  # is done sooner than the lock is let go and taken again
+        if last == first + 1 and examples.sizes[first] == 1:  # faster than releasing the lock and acquiring it again
             finder.find(examples, first)
             return 0
         if team is None:
@@ -93,7 +93,7 @@ cdef class Trainer:
         return 0
 
     def flush(self):
-        """Update by the minibatch as far as it has come, which a pass's end may cut short: how many updates, 0 or 1."""
+        """Update by the last minibatch of a pass, which may not be full; returns the number of updates, 0 or 1."""
         return self.update()
 
     cdef Py_ssize_t update(self) except -1:
@@ -115,7 +115,7 @@ cdef class Trainer:
         return moved
 
     cdef bint move(self, const Part *parts, Py_ssize_t count, double multiplier) except -1:
-        """Change the weights; the example seen last is the one that changes them."""
+        """Change the weights, after the example that was seen last; False if nothing moves."""
         cdef Finder finder = self.finder
         cdef Py_ssize_t i
         cdef int32_t number

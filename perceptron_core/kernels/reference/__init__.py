@@ -1,7 +1,7 @@
-"""The kernel in NumPy and plain Python: the specification of the compiled one, and what runs where none was built.
+"""The kernel in NumPy and plain Python: the specification of the compiled one, and its replacement if it was not built.
 
-Its numbers are the compiled kernel's, bit for bit: float32 weights and scores, added in the order of the features;
-float64 for steps, margins and averages; ties to the lowest label.
+It gives the same numbers as the compiled kernel, bit for bit: float32 weights and scores, added in the order of the
+features; float64 for steps, margins and averages; ties to the lowest label.
 """
 
 from perceptron_core.kernels.reference.bank import ALL_ONE, Bank, KeyedBank

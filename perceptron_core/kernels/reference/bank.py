@@ -1,4 +1,4 @@
-"""Banks of weights: one row of labels per feature, which is known by its number or by its key."""
+"""Banks of weights: one row of labels per feature; features have numbers, or keys."""
 
 from typing import Optional
 
@@ -10,17 +10,17 @@ ALL_ONE = np.zeros(0, np.float32)  # instead of values that are all 1
 class Row:
     """One feature's weights, their lags, and which of them took part in an update."""
 
-    def __init__(self, labels: int, step: float = 1.0) -> None:
-        self.step = step  # what a change is multiplied by
+    def __init__(self, labels: int, step_size: float = 1.0) -> None:
+        self.step_size = step_size  # what a change is multiplied by
         self.weights = np.zeros(labels, np.float32)
         self.lags = np.zeros(labels)
         self.touched = np.zeros(labels, bool)
 
     def change(self, label: int, amount: float, seen: float) -> None:
-        """Add `amount` times the step to a weight after `seen` examples; its lag grows by change × seen, so that the
-        mean over n examples is (the weight now) − lag / n (the lazy averaging of Daumé 2006)."""
+        """Add `amount` times the step size to a weight after `seen` examples; its lag grows by change × seen, so that
+        the mean over n examples is (the weight now) − lag / n (the lazy averaging of Daumé 2006)."""
         old = float(self.weights[label])
-        self.weights[label] = np.float32(old + amount * self.step)
+        self.weights[label] = np.float32(old + amount * self.step_size)
         self.lags[label] += seen * (float(self.weights[label]) - old)
         self.touched[label] = True
 
@@ -28,25 +28,27 @@ class Row:
 class Bank:
     """The weights of the features by number: one row of labels each, made when it first gets a weight.
 
-    With min_updates > 1, scoring passes a row over until its feature has taken part in that number of updates.
+    With min_updates > 1, scoring skips a row until its feature has taken part in that number of updates.
     """
 
     def __init__(self, labels: int, dense_from: int, min_updates: int = 1) -> None:
         self.labels, self.min_updates = labels, min_updates
         self.rows: dict[int, Row] = {}
-        self.count: dict[int, int] = {}  # updates in which a feature took part, as far as they matter
-        self.loaded: dict[int, int] = {}  # … and how many of them it came with
-        self.steps: Optional[np.ndarray] = None  # the rows' steps, if not 1: steps[feature // rows_a_step]
-        self.rows_a_step = 1
+        self.count: dict[int, int] = {}  # updates in which a feature took part, up to min_updates
+        self.loaded: dict[int, int] = {}  # the counts with which features were loaded
+        self.step_sizes: Optional[np.ndarray] = None  # if not all are 1: step_sizes[feature // rows_per_step_size]
+        self.rows_per_step_size = 1
 
     def reserve(self, features: int) -> None:
-        """Rows are made when they are needed."""
+        """Does nothing here: rows are made when they are needed."""
 
     def row(self, feature: int) -> Row:
         row = self.rows.get(feature)
         if row is None:
-            step = 1.0 if self.steps is None else float(self.steps[feature // self.rows_a_step])
-            row = self.rows[feature] = Row(self.labels, step)
+            step_size = 1.0
+            if self.step_sizes is not None:
+                step_size = float(self.step_sizes[feature // self.rows_per_step_size])
+            row = self.rows[feature] = Row(self.labels, step_size)
         return row
 
     def shown(self, feature: int) -> Optional[Row]:
@@ -55,13 +57,13 @@ class Bank:
         return None if hidden else self.rows.get(feature)
 
     def count_update(self, features: set[int]) -> None:
-        """One update in which these features took part; a relevant feature has nothing more to prove."""
+        """Count an update in which these features took part; a relevant feature is no longer counted."""
         for feature in features:
             if self.count.get(feature, 0) < self.min_updates:
                 self.count[feature] = self.count.get(feature, 0) + 1
 
     def counted(self, features: np.ndarray) -> np.ndarray:
-        """The updates in which each feature took part since it was loaded; no more than it lacked to min_updates."""
+        """The number of updates in which each feature took part since it was loaded, up to min_updates in all."""
         return np.array([self.count[f] - self.loaded.get(f, 0) for f in features.tolist()], np.int32)
 
     def value(self, feature: int, label: int) -> np.float32:
@@ -78,7 +80,7 @@ class Bank:
         counts: Optional[np.ndarray] = None,
     ) -> None:
         """Give features[i] the weights of entries starts[i] … starts[i+1]-1, and the count of the updates that it took
-        part in before; a negative number is passed over."""
+        part in before; negative numbers are skipped."""
         for feature, begin, end in zip(features.tolist(), starts[:-1].tolist(), starts[1:].tolist()):
             if feature >= 0:
                 self.row(feature).weights[labels[begin:end]] = values[begin:end]
@@ -110,7 +112,7 @@ class Bank:
 
 
 class KeyedBank:
-    """A bank whose features are known by their keys; a key has a row once an update needs it, or when it is loaded."""
+    """A bank whose features have keys instead of numbers; a key gets a row when an update needs it, or it is loaded."""
 
     def __init__(self, labels: int, dense_from: int, min_updates: int = 1) -> None:
         self.bank = Bank(labels, dense_from, min_updates)
@@ -136,7 +138,7 @@ class KeyedBank:
         self.bank.count_update(keys)
 
     def counted(self, keys: np.ndarray) -> np.ndarray:
-        """The updates in which each key's row took part since it was loaded; no more than it lacked to min_updates."""
+        """The number of updates in which each key's row took part since it was loaded, up to min_updates in all."""
         return self.bank.counted(keys)
 
     def load(

@@ -1,4 +1,4 @@
-"""Bytes that fit in a line."""
+"""Bytes without line ends."""
 
 ESCAPES = ((b"\x1b", b"\x1be"), (b"\n", b"\x1bn"), (b"\r", b"\x1br"))  # the escape itself first
 
@@ -11,7 +11,7 @@ def escape_line_ends(data: bytes) -> bytes:
 
 
 def restore_line_ends(text: bytes) -> bytes:
-    """The inverse; an ESC with anything else behind it stays as it is."""
+    """The inverse; an ESC before any other byte stays as it is."""
     for byte, escape in reversed(ESCAPES):
         text = text.replace(escape, byte)
     return text

@@ -1,10 +1,10 @@
-"""Sorted rows of weights united, and a shard's step added to what is being mixed; then the mixed step applied."""
+"""Unites sorted rows of weights, adds a shard's step to what is being mixed, and applies the mixed step."""
 
 from typing import Any, Optional
 
 import numpy as np
 
-Entries = tuple[Any, ...]  # (keys, starts, labels, values), and the rows' counts or None where they matter
+Entries = tuple[Any, ...]  # (keys, starts, labels, values); for replace_weights, also the rows' counts or None
 
 
 def unite_two(
@@ -15,7 +15,7 @@ def unite_two(
     starts_b: np.ndarray,
     labels_b: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(keys, starts, labels) of all (key, label) pairs, and for both inputs where each of its entries went."""
+    """(keys, starts, labels) of all (key, label) pairs, and for both inputs where each of its entries is in them."""
     keys = np.union1d(keys_a, keys_b)
     width = 1 + max(int(labels.max()) if len(labels) else 0 for labels in (labels_a, labels_b))
 
@@ -92,7 +92,7 @@ def add_averages(
 
 
 def rows_left(starts: np.ndarray, keep: np.ndarray, counts: Optional[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows stay if these entries are kept, because they have one or a count; and where their entries start."""
+    """Which rows stay if these entries are kept (those that have one, or a count), and where their entries start."""
     kept_before = np.append(0, np.cumsum(keep))
     sizes = np.diff(kept_before[starts])
     used = sizes > 0 if counts is None else (sizes > 0) | (counts > 0)

@@ -1,4 +1,4 @@
-"""The trainer: find the violated constraints of a minibatch, update by them. It knows no structure.
+"""The trainer: finds the violated constraints of a minibatch and updates by them. It does not depend on a structure.
 
 for each minibatch:
     C = [c for each example for c in finder.find(example)]
@@ -15,7 +15,7 @@ from perceptron_core.kernels.reference.bank import Bank, KeyedBank
 from perceptron_core.learners import LEARNERS, SET_LEARNERS
 from perceptron_core.learners.constraint import Constraint
 
-Part = tuple[int, int, int]  # of Δ: the bank's number; the feature's number, or its key where the bank is by key; label
+Part = tuple[int, int, int]  # of Δ: the bank's number; the feature's number, or in a bank by key its key; the label
 
 
 class Finder(ABC):
@@ -36,7 +36,7 @@ class Finder(ABC):
         """The best guess of every example of the block."""
 
     def constraint(self, delta: Mapping[Part, float], loss: float) -> Constraint:
-        """With the margin and the norm of Δ, part by part in their order."""
+        """The constraint with the margin and the norm of Δ, added in the order of the parts."""
         margin = norm = 0.0
         for (bank, feature, label), count in delta.items():
             margin += count * float(self.banks[bank].value(feature, label))
@@ -45,19 +45,19 @@ class Finder(ABC):
 
 
 class Trainer:
-    """Minibatches, updates and averages, whatever the structure."""
+    """Minibatches, updates and averages, for any structure."""
 
     def __init__(self, finder: Finder, settings: Any) -> None:
         self.finder, self.settings = finder, settings
         self.seen = 0.0  # examples so far
         self.constraints: list[Constraint] = []  # of the minibatch so far
-        self.gathered = 0  # how many examples of the minibatch these are of
+        self.gathered = 0  # how many examples of the minibatch were searched
 
     def use_threads(self, threads: int) -> None:
         """The compiled trainer searches the examples of a minibatch in parallel; here they are searched one by one."""
 
     def train(self, block: Any) -> tuple[int, int, int]:
-        """Training on a block's examples, in order: (wrong examples, updates, how much of them is wrong)."""
+        """Train on a block's examples, in order: (wrong examples, updates, how much of them is wrong)."""
         errors = updates = all_wrong = 0
         for example in self.finder.examples(block):
             wrong, found = self.finder.find(example)
@@ -71,7 +71,7 @@ class Trainer:
         return errors, updates, all_wrong
 
     def flush(self) -> int:
-        """Update by the minibatch as far as it has come, which a pass's end may cut short: how many updates, 0 or 1."""
+        """Update by the last minibatch of a pass, which may not be full; returns the number of updates, 0 or 1."""
         found, self.constraints, self.gathered = self.constraints, [], 0
         return int(self.update(found))
 

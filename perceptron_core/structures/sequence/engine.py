@@ -89,7 +89,7 @@ class SequenceEngine(Engine):
         if known > self._fetched:
             self.emissions.reserve(known)
             if len(self.memory.sizes_of_steps[EMISSIONS]):
-                self.emissions.steps = self.memory.sizes_of_steps[EMISSIONS].view()
+                self.emissions.step_sizes = self.memory.sizes_of_steps[EMISSIONS].view()
             if self._fetched == 0 and len(self.weights.keys) < 2 * known:
                 # Most of the model is needed: go through the model instead of looking up every key.
                 _load(self.emissions, emissions.find(self.weights.keys), self.weights)
@@ -103,7 +103,7 @@ class SequenceEngine(Engine):
             size = len(self.labels)
             self.pairs.reserve(known_pairs * size)
             if len(self.memory.sizes_of_steps[PAIRS]):
-                self.pairs.steps, self.pairs.rows_a_step = self.memory.sizes_of_steps[PAIRS].view(), size
+                self.pairs.step_sizes, self.pairs.rows_per_step_size = self.memory.sizes_of_steps[PAIRS].view(), size
             keys = joined_keys(pairs.keys(self._fetched_pairs), self.labels)
             self._look_up(self.pairs, keys, np.argsort(keys), self._fetched_pairs * size)
             self._fetched_pairs = known_pairs

@@ -141,8 +141,8 @@ def first_order_banks(kernel: Kernel, problem: Problem, chosen: Settings) -> lis
     for pairs, weights in enumerate((problem.emission_weights, problem.pair_weights)):
         bank = kernel.core.Bank(problem.labels, problem.dense_from, chosen.min_updates)
         if problem.steps is not None:
-            bank.steps = problem.steps[pairs]
-            bank.rows_a_step = problem.labels if pairs else 1
+            bank.step_sizes = problem.steps[pairs]
+            bank.rows_per_step_size = problem.labels if pairs else 1
         made.append(loaded_bank(bank, weights))
     return [*made, loaded_bank(kernel.core.Bank(problem.labels, 0), problem.transition_weights)]
 

@@ -44,7 +44,8 @@ def test_a_step_is_what_a_change_is_multiplied_by(kernels: Any, problems: Any, k
     emissions, pairs = kernel.banks(2, 2)
     emissions.reserve(2)
     pairs.reserve(4)
-    emissions.steps, pairs.steps, pairs.rows_a_step = np.array([2.5, 1.0]), np.array([1.0, 4.0]), 2
+    emissions.step_sizes, pairs.step_sizes = np.array([2.5, 1.0]), np.array([1.0, 4.0])
+    pairs.rows_per_step_size = 2
     kernel.trainer(2, emissions, pairs, Settings()).train(block)
     order = np.arange(4, dtype=np.int32)
     features, starts, labels, weights, _ = emissions.touched_entries(order[:2])
