@@ -19,7 +19,7 @@ def test_a_killed_driver_leaves_a_job_that_the_next_one_ends(processes, run):
     driver.kill()
     (orphan,) = processes.applications(run.path, "RUNNING")
     run.lease_ends()
-    assert f"ended {orphan}, a job of this run whose driver is gone" in run.goes_on(*HELD)
+    assert f"ended {orphan}, a job of this run whose driver was killed" in run.goes_on(*HELD)
     assert orphan in processes.applications(run.path, "KILLED")
     assert processes.applications(run.path, "ACCEPTED", "RUNNING") == []
 

@@ -230,7 +230,7 @@ def test_other_searches_have_no_history(perceptron: Any, must: Any, learner: str
     (tmp_path / "train").write_text("a X\nb Y\na X\n")
     given = ("--train", tmp_path / "train", "--run-dir", tmp_path / "run", "--decoder", "viterbi")
     trained = perceptron("train", tmp_path / "task.yaml", *given, "--learner", learner)
-    assert trained.code == 0 and "it ignores pairs of labels" in trained.err
+    assert trained.code == 0 and "it ignores pairs of labels" in trained.out
     assert "label[" not in must("export", tmp_path / "run", "--output", "-")
 
 

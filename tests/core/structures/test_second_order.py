@@ -189,7 +189,7 @@ def test_another_model_may_be_the_start(run: Path, folder: Path, must: Any, tmp_
 MANY = "\n".join(f"w{i} T{i}\n" for i in range(65))
 REFUSED = {
     "label[-3]": (TASK.replace("label[-2] & word[0]", "label[-3] & word[0]"), "x A\n", "farther back than `label[-2]`"),
-    "too many labels": (TASK, MANY, "for at most 64 labels, but there are 65; choose --decoder beam"),
+    "too many labels": (TASK, MANY, "at most 64 labels, but there are 65; choose --decoder beam"),
 }  # fmt: skip
 
 

@@ -242,7 +242,7 @@ def test_kerberos_without_its_client_for_webhdfs(hadoop, monkeypatch, tmp_path, 
     monkeypatch.setitem(sys.modules, "hdfs.ext.kerberos", None)
     storage = WebHdfsStorage("")
     assert isinstance(storage.client, HadoopCommand) and storage.is_folder("hdfs:///")
-    assert "the cluster wants Kerberos" in caplog.text and "using the `hadoop` command instead" in caplog.text
+    assert "the cluster requires Kerberos" in caplog.text and "using the `hadoop` command instead" in caplog.text
 
 
 def test_neither_webhdfs_nor_a_command(no_command, closed, perceptron, monkeypatch):
