@@ -72,7 +72,7 @@ class Task:
         found = {type(self.structure(decoder)): self.structure(decoder) for decoder in DECODERS}
         return list(found.values())
 
-    def settled(self, decoder: str) -> "Task":
+    def for_decoder(self, decoder: str) -> "Task":
         """The same task; what the decoder decides is in its record."""
         return Task({**self.record, **self.structure(decoder).scored()}, self.python_path)
 

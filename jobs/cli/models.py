@@ -71,6 +71,6 @@ def run_import(arguments: Arguments, task: Task) -> None:
         raise InputError(f"cannot be read: {error.strerror}", arguments.file) from error
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8 text", arguments.file) from error
-    task, settings = task.settled(settings.decoder), settings.scoring(structure.scored())
+    task, settings = task.for_decoder(settings.decoder), settings.scoring(structure.scored())
     model = Model("model", task.portable(), weights.labels, settings.record(), weights.rows, names=weights.names)
     write_model(arguments.output, model)

@@ -115,8 +115,8 @@ class HadoopRunner(HadoopJobRunner):
             hadoop_args = [sys.executable, "-IS", "-c", WITH_ITS_PARENT, *hadoop_args]
         with Popen(hadoop_args, stdout=PIPE, stderr=STDOUT, env=env, start_new_session=True) as process:
             try:
-                told = _interpret_hadoop_jar_command_stderr(process.stdout, record_callback=self._hear)
-                return process.wait(), told
+                output = _interpret_hadoop_jar_command_stderr(process.stdout, record_callback=self._hear)
+                return process.wait(), output
             except BaseException:
                 os.killpg(process.pid, signal.SIGTERM)
                 self.kill_application(env)

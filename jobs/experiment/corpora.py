@@ -38,7 +38,7 @@ def make(corpus: Corpus, folder: str) -> Corpus:
     return corpus._replace(train=(made["train"],), dev=(made["dev"],))
 
 
-def cut(corpus: Corpus, task: Task, folder: str) -> list[str]:
+def training_files(corpus: Corpus, task: Task, folder: str) -> list[str]:
     """The corpus's training files; with a limit, one file of every n-th sentence, evenly from the whole corpus."""
     if not corpus.limit:
         return list(corpus.train)

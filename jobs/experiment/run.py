@@ -10,7 +10,7 @@ from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_jobs.experiment.cell import Cell, Corpus
 from perceptron_jobs.experiment.clock import CAPTION, inputs, seconds_until
-from perceptron_jobs.experiment.corpora import check_prepared, cut, make, prepare_unevenly
+from perceptron_jobs.experiment.corpora import check_prepared, make, prepare_unevenly, training_files
 from perceptron_jobs.experiment.decoding import measure
 from perceptron_jobs.experiment.definition import Experiment
 from perceptron_jobs.experiment.figure import draw
@@ -65,7 +65,9 @@ class _Run:
             os.makedirs(self.path(folder), exist_ok=True)
         made = {corpus: make(corpus, self.path("corpora")) for corpus in self.tasks}
         self.dev = {corpus: made[corpus].dev for corpus in self.tasks}
-        files = {corpus: cut(made[corpus], task, self.path("corpora")) for corpus, task in self.tasks.items()}
+        files = {
+            corpus: training_files(made[corpus], task, self.path("corpora")) for corpus, task in self.tasks.items()
+        }
         self._prepare(files)
         self._train()
         self._measure()
@@ -134,7 +136,7 @@ class _Run:
         config = run.config() if os.path.exists(run.file("model")) else None
         if config is None:
             return False
-        task = self.tasks[cell.corpus].settled(config.settings["decoder"])
+        task = self.tasks[cell.corpus].for_decoder(config.settings["decoder"])
         return config.task == json.loads(json.dumps(task.portable()))
 
     def _show(self, results: Sequence[Result]) -> list[str]:

@@ -78,14 +78,14 @@ class EpochEntry(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """What the files hold; what is not known is left out."""
-        told = {name: value for name, value in self._asdict().items() if name in COUNTS or _is_known(value)}
+        record = {name: value for name, value in self._asdict().items() if name in COUNTS or _is_known(value)}
         if self.shards:
-            told["shards"] = [shard.record() for shard in self.shards]
+            record["shards"] = [shard.record() for shard in self.shards]
         if self.dev:
-            told["dev"] = self.dev.record()
+            record["dev"] = self.dev.record()
         if self.rounds:
-            told["rounds"] = [part.record() for part in self.rounds]
-        return told
+            record["rounds"] = [part.record() for part in self.rounds]
+        return record
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "EpochEntry":

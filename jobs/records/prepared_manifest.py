@@ -51,14 +51,14 @@ class Manifest(NamedTuple):
         return self._replace(shards=shards, sentences=sentences, tokens=tokens)
 
     def record(self) -> dict[str, Any]:
-        told = {"version": VERSION, **self._asdict(), "shards": [shard.record() for shard in self.shards]}
+        record = {"version": VERSION, **self._asdict(), "shards": [shard.record() for shard in self.shards]}
         if self.min_count == 1:
-            del told["min_count"]
+            del record["min_count"]
         if self.kept is None:
-            del told["kept"]
+            del record["kept"]
         else:
-            told["kept"] = self.kept.record()
-        return told
+            record["kept"] = self.kept.record()
+        return record
 
     def as_json(self) -> bytes:
         return json.dumps(self.record(), indent=1).encode()

@@ -38,8 +38,8 @@ class RunConfig(NamedTuple):
         return self._replace(run=hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16])
 
     def record(self) -> dict[str, Any]:
-        told = {"version": self.version, **self._asdict()}
-        return {name: value for name, value in told.items() if name not in LATER or value != 1}
+        record = {"version": self.version, **self._asdict()}
+        return {name: value for name, value in record.items() if name not in LATER or value != 1}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "RunConfig":

@@ -153,8 +153,8 @@ def _comparison(runs: Sequence[RunContent]) -> Html:
     if len(measures) == 1:  # else there is nothing to be the best in
         best = max(scored, key=lambda pair: pair[0])[1]
         number, what = _headline(best)
-        told = f"{what}; the best of them is {best.name}"
-        parts.append(Html(f'<p class="headline"><strong>{escape(number)}</strong> {escape(told)}</p>'))
+        said = f"{what}; the best of them is {best.name}"
+        parts.append(Html(f'<p class="headline"><strong>{escape(number)}</strong> {escape(said)}</p>'))
     named = [_swatch(i, run.name) for i, run in enumerate(runs)]
     figures = [final_figures(run) for run in runs]
     names = list(dict.fromkeys(name for of_run in figures for name in of_run))
@@ -179,22 +179,22 @@ def _swatch(i: int, name: str) -> Html:
 
 
 def _overlaid(runs: Sequence[RunContent]) -> list[Html]:
-    told = [(run, _colour(i)) for i, run in enumerate(runs) if run.history]
-    if not told:
+    trained = [(run, _colour(i)) for i, run in enumerate(runs) if run.history]
+    if not trained:
         return []
-    dev = [line for run, colour in told for line in dev_lines(run.history, f"{run.name}, ", colour)]
-    examples = " or ".join(sorted({run.examples for run, _ in told}))
-    score_names = sorted({dev_name(run.history) for run, _ in told if dev_lines(run.history)})
+    dev = [line for run, colour in trained for line in dev_lines(run.history, f"{run.name}, ", colour)]
+    examples = " or ".join(sorted({run.examples for run, _ in trained}))
+    score_names = sorted({dev_name(run.history) for run, _ in trained if dev_lines(run.history)})
     charts: list[tuple[str, str, list[Line], Unit, bool]] = [
         (f"{capital(' / '.join(score_names))} on dev", "dashed: the last weights", dev, SCORE, False),
-        ("Training errors", f"% of {examples}", [error_line(r.history, r.name, c) for r, c in told], PERCENT, True),
+        ("Training errors", f"% of {examples}", [error_line(r.history, r.name, c) for r, c in trained], PERCENT, True),
     ]
     for title, note, key, unit in (
         ("Weights", "that are not zero", "weights", COUNT),
         ("Shuffle", "from mappers to reducers", "shuffled", BYTES),
         ("Seconds per epoch", "", "seconds", SECONDS),
     ):
-        charts.append((title, note, [quantity(r.history, key, c, r.name) for r, c in told], unit, True))
+        charts.append((title, note, [quantity(r.history, key, c, r.name) for r, c in trained], unit, True))
     drawn = []
     for title, note, lines, unit, from_zero in charts:
         lines = [line for line in lines if line.points]

@@ -83,11 +83,11 @@ def _where_the_time_goes(history: Sequence[EpochEntry]) -> Html:
 def shards(run: RunContent) -> Html:
     """Load and errors of every shard: a straggler stands out."""
     numbers = run.config.chosen_shards
-    told = [epoch for epoch in run.history if len(epoch.shards) == len(numbers)]
-    if len(numbers) < 2 or not told:
+    measured = [epoch for epoch in run.history if len(epoch.shards) == len(numbers)]
+    if len(numbers) < 2 or not measured:
         return Html("")
     times, wrong = {}, {}
-    for epoch in told:
+    for epoch in measured:
         of = [(f"epoch {epoch.epoch}, shard {number}", shard) for number, shard in zip(numbers, epoch.shards)]
         times[epoch.epoch] = [
             Dot(s.seconds, f"{where}: {seconds(s.seconds)} for {count(s.sentences or 0)} {run.examples}")
@@ -99,10 +99,10 @@ def shards(run: RunContent) -> Html:
             for share in [rate(s.errors, s.sentences)]
             if share is not None
         ]
-    slowest = sum(max(shard.seconds for shard in epoch.shards) for epoch in told)
-    usual = sum(median(shard.seconds for shard in epoch.shards) for epoch in told)
+    slowest = sum(max(shard.seconds for shard in epoch.shards) for epoch in measured)
+    usual = sum(median(shard.seconds for shard in epoch.shards) for epoch in measured)
     lead = (
-        f"{len(numbers)} shards. An epoch lasts as long as its slowest shard: over {counted(len(told), 'epoch')} "
+        f"{len(numbers)} shards. An epoch lasts as long as its slowest shard: over {counted(len(measured), 'epoch')} "
         f"the slowest took {seconds(slowest)}, the median shard {seconds(usual)}."
     )
     figures = [
@@ -115,15 +115,15 @@ def shards(run: RunContent) -> Html:
         if all(wrong.values())
         else "",
     ]
-    return section("Shards", element("div", joined(figures), "figures"), _slowest_shards(run, told), lead=lead)
+    return section("Shards", element("div", joined(figures), "figures"), _slowest_shards(run, measured), lead=lead)
 
 
-def _slowest_shards(run: RunContent, told: Sequence[EpochEntry]) -> Html:
+def _slowest_shards(run: RunContent, measured: Sequence[EpochEntry]) -> Html:
     numbers = run.config.chosen_shards
-    total = [sum(epoch.shards[i].seconds for epoch in told) for i in range(len(numbers))]
+    total = [sum(epoch.shards[i].seconds for epoch in measured) for i in range(len(numbers))]
     order = sorted(range(len(numbers)), key=lambda i: -total[i])[:SHARDS_IN_TABLE]
     most = max(total) or 1.0
-    last = told[-1].shards
+    last = measured[-1].shards
     rows = [
         (
             f"shard {numbers[i]}",
@@ -133,7 +133,7 @@ def _slowest_shards(run: RunContent, told: Sequence[EpochEntry]) -> Html:
         )
         for i in order
     ]
-    wrong = f"errors in epoch {told[-1].epoch}"
+    wrong = f"errors in epoch {measured[-1].epoch}"
     return table(("slowest shards", "seconds in all", f"{run.examples} an epoch", wrong), rows, "numbers")
 
 
@@ -144,18 +144,18 @@ def _share(rate: Optional[float]) -> str:
 def mistakes(run: RunContent) -> Html:
     if not run.mistakes or not run.mistakes["confusions"]:
         return Html("")
-    told = run.mistakes
-    all_wrong = told["wrong_tokens"]
+    found = run.mistakes
+    all_wrong = found["wrong_tokens"]
     labelled = "tokens" if run.examples == "sentences" else run.examples
-    shown = sum(confusion["count"] for confusion in told["confusions"])
+    shown = sum(confusion["count"] for confusion in found["confusions"])
     lead = (
-        f"{count(all_wrong)} of {count(told['tokens'])} {labelled} of the dev set are wrong "
-        f"({percent(100 * all_wrong / told['tokens'])}; {told['weights']} weights of epoch {told['epoch']}). The most "
-        f"frequent confusions below are {100 * shown / all_wrong:.0f} % of them."
+        f"{count(all_wrong)} of {count(found['tokens'])} {labelled} of the dev set are wrong "
+        f"({percent(100 * all_wrong / found['tokens'])}; {found['weights']} weights of epoch {found['epoch']}). The "
+        f"most frequent confusions below are {100 * shown / all_wrong:.0f} % of them."
     )
-    most = told["confusions"][0]["count"]
+    most = found["confusions"][0]["count"]
     items = []
-    for rank, confusion in enumerate(told["confusions"]):
+    for rank, confusion in enumerate(found["confusions"]):
         summary = Html(
             f'<span class="pair">{code(confusion["gold"])} <span class="taken">taken for</span> '
             f"{code(confusion['guess'])}</span> {bar(confusion['count'] / most, 'c2')} "

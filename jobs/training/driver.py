@@ -46,7 +46,7 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     """Train, or continue to train, in the plan's run directory."""
     plan.settings.check()
     plan.task.structure(plan.settings.decoder).check(plan.settings)
-    plan = plan._replace(task=plan.task.settled(plan.settings.decoder))
+    plan = plan._replace(task=plan.task.for_decoder(plan.settings.decoder))
     check_mixing(plan.mixing, plan.settings.learner)
     plan = one_pass.plan_of_one_pass(plan)
     # First, so that a mistake in it is found before anything is written.

@@ -49,10 +49,14 @@ def unite_two(
 
 def add_step(
     const int64_t[::1] place not None, const float[::1] value not None, const double[::1] lag not None,
-    double examples, int64_t multiple, const double[::1] old not None, double[::1] moved not None,
-    double[::1] mean not None, int64_t[::1] present not None, float[::1] low not None, float[::1] high not None
+    double examples, int64_t multiple, mixed
 ):
-    """Add one shard's step to what is being mixed; its i-th weight is the place[i]-th of these arrays."""
+    """Add one shard's step to what is being mixed (old, moved, mean, present, low, high); its i-th weight is the
+    place[i]-th of these arrays."""
+    cdef const double[::1] old = mixed[0]
+    cdef double[::1] moved = mixed[1], mean = mixed[2]
+    cdef int64_t[::1] present = mixed[3]
+    cdef float[::1] low = mixed[4], high = mixed[5]
     cdef Py_ssize_t i, at
     cdef double change
     for i in range(place.shape[0]):

@@ -175,7 +175,7 @@ def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
     low, high = np.full(size, np.inf, np.float32), np.full(size, -np.inf, np.float32)
     for step, place, multiple in zip(steps, places, shares.multiples):
         value, lag, examples = step.rows.values["weight"], step.rows.values["lag"], max(1, step.examples)
-        add_step(place, value, lag, examples, multiple, old, moved, mean, present, low, high)
+        add_step(place, value, lag, examples, multiple, (old, moved, mean, present, low, high))
     agreed = (low == high) & (present == shares.divisors)
     divisors = np.maximum(shares.divisors, 1)  # without updates there is nothing to divide
     weight = np.where(agreed, low, old + moved / divisors).astype(np.float32)

@@ -1,5 +1,6 @@
 """Unites sorted rows of weights, adds a shard's step to what is being mixed, and applies the mixed step."""
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import numpy as np
@@ -36,14 +37,11 @@ def add_step(
     lag: np.ndarray,
     examples: int,
     multiple: int,
-    old: np.ndarray,
-    moved: np.ndarray,
-    mean: np.ndarray,
-    present: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
+    mixed: Sequence[np.ndarray],
 ) -> None:
-    """Add one shard's step to what is being mixed; its i-th weight is the place[i]-th of these arrays."""
+    """Add one shard's step to what is being mixed (old, moved, mean, present, low, high); its i-th weight is the
+    place[i]-th of these arrays."""
+    old, moved, mean, present, low, high = mixed
     change = value.astype(np.float64) - old[place]
     moved[place] += multiple * change
     mean[place] += multiple * (change - lag / examples)

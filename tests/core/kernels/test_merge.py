@@ -92,6 +92,6 @@ def test_adding_a_step_is_equal(native: Any, problems: Any, seed: int, size: int
     low, high = np.sort(problems.random_weights(random, (2, size)), axis=0)
     sums = moved, mean, random.integers(0, 9, size), low, high
     by_native, by_reference = ([column.copy() for column in sums] for _ in range(2))
-    native.add_step(place, value, lag, 7, multiple, old, *by_native)
-    reference.add_step(place, value, lag, 7, multiple, old, *by_reference)
+    native.add_step(place, value, lag, 7, multiple, (old, *by_native))
+    reference.add_step(place, value, lag, 7, multiple, (old, *by_reference))
     assert_same(by_native, by_reference)
