@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from perceptron_core.features.templates import CRFPP, LABEL_COLUMN, Part, Template, boundary_value, literals
+from perceptron_core.features.templates import BARE, CRFPP, LABEL_COLUMN, Part, Template, boundary_value, literals
 from perceptron_core.hashing import extend_key, hash_string
 
 EXTRACTOR_SEED = hash_string("extractor")
@@ -52,8 +52,8 @@ def extracted_key(feature: str) -> int:
 
 
 def is_input(part: Part) -> bool:
-    """Whether a part's value comes from the input, and not from the labels."""
-    return part.column != LABEL_COLUMN
+    """Whether a part's value comes from the input, and not from the labels or the structure."""
+    return part.column != LABEL_COLUMN and part.anchor != BARE
 
 
 def has_no_label(template: Template) -> bool:

@@ -34,6 +34,7 @@ CRFPP = "crf++"
 CRFPP_MACRO = re.compile(r"%x\[(-?[0-9]+),([0-9]+)\]")
 
 LABEL_COLUMN = "label"
+BARE = "arc"  # the anchor of a part that is not read from a word: the structure makes its value
 
 _LABEL = "label[-1]"
 _NAME = r"[^\s\[\]()&=\\]+"
@@ -78,13 +79,19 @@ class _Range(NamedTuple):
 
 
 def parse_templates(
-    texts: Sequence[str], columns: Sequence[str], attributes: AttributeSet, source: str, anchors: Sequence[str] = ()
+    texts: Sequence[str],
+    columns: Sequence[str],
+    attributes: AttributeSet,
+    source: str,
+    anchors: Sequence[str] = (),
+    bare: Sequence[str] = (),
 ) -> list[Template]:
     """Parse templates over the input columns (the first is the word), ranges expanded, in order.
 
     Where the structure's sites have anchors with names, every part begins with one: `head.word[0] & child.pos[-1]`, or
-    `head.word` for the position itself."""
-    vocabulary = _Vocabulary(columns, attributes, anchors)
+    `head.word` for the position itself. The structure may have values of its own, which are named by themselves
+    (`bare`): `distance`."""
+    vocabulary = _Vocabulary(columns, attributes, anchors, bare)
     for column in columns:
         if column == LABEL_COLUMN or not re.fullmatch(_NAME, column):
             raise InputError(
@@ -128,6 +135,7 @@ class _Vocabulary(NamedTuple):
     columns: Sequence[str]
     attributes: AttributeSet
     anchors: Sequence[str]
+    bare: Sequence[str] = ()
 
 
 def _expand(text: str, vocabulary: _Vocabulary, history: bool) -> Iterator[Template]:
@@ -161,6 +169,8 @@ def _expand(text: str, vocabulary: _Vocabulary, history: bool) -> Iterator[Templ
 def _parse_part(piece: str, vocabulary: _Vocabulary) -> _Range:
     """The part's column, attribute, offsets and anchor."""
     anchor = ""
+    if piece in vocabulary.bare:
+        return _Range(piece, "identity", range(1), BARE)
     if vocabulary.anchors:
         anchor, dot, rest = piece.partition(".")
         if not dot or anchor not in vocabulary.anchors:
@@ -219,6 +229,8 @@ def _find_column(name: str, columns: Sequence[str]) -> Optional[str]:
 
 
 def _part_text(part: Part, columns: Sequence[str]) -> str:
+    if part.anchor == BARE:
+        return part.column
     if part.anchor:
         return f"{part.anchor}.{_part_text(part._replace(anchor=''), columns)}"
     if part.attribute == "identity":

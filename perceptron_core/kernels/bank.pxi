@@ -26,7 +26,7 @@ cdef class Bank:
             free(self.shown)
         free(self.evidence)
         free(self.row_of)
-        free(self.weights)
+        free(self.raw_weights)
         free(self.updates_of)
         free(self.lags)
         free(self.touched)
@@ -60,8 +60,17 @@ cdef class Bank:
 
     cdef int make_room(self, Py_ssize_t rows) except -1:
         """Make room for this total number of dense rows."""
+        cdef char *raw
+        cdef size_t used = self.rows * self.width * sizeof(float), shift = 0
         if rows > self.row_room:
-            self.weights = <float *>grown(self.weights, rows * self.width * sizeof(float))
+            # Aligned, so that a row of 16 weights is one line of the cache.
+            if self.raw_weights != NULL:
+                shift = <char *>self.weights - <char *>self.raw_weights
+            raw = <char *>grown(self.raw_weights, rows * self.width * sizeof(float) + CACHE_LINE)
+            self.raw_weights = raw
+            self.weights = <float *>(raw + (-<size_t>raw) % CACHE_LINE)
+            if <char *>self.weights != raw + shift:
+                memmove(self.weights, raw + shift, used)
             self.updates_of = <int32_t *>grown(self.updates_of, rows * sizeof(int32_t))
             self.row_room = rows
         return 0
@@ -182,7 +191,9 @@ cdef class Bank:
             if features[i] < 0 or size == 0:
                 continue
             if size > self.dense_from:
-                row = self.new_array(features[i])
+                row = self.row_of[features[i]]
+                if row < 0:
+                    row = self.new_array(features[i])
                 for j in range(starts[i], starts[i + 1]):
                     self.weights[row * self.width + labels[j]] = values[j]
             else:

@@ -26,6 +26,9 @@ cdef Py_ssize_t largest_violation(const Step *trace, Py_ssize_t steps) noexcept 
 cdef class Examples:
     """The examples of a block that are not empty; the subclass of a structure has their features."""
 
+    def __cinit__(self, *_):
+        self.columns = 1
+
     def __dealloc__(self):
         free(self.outcomes)
 

@@ -26,9 +26,12 @@ cdef class KeyedBank:
         return self.bank.min_updates
 
     cdef int32_t number_for(self, uint64_t key) except -1:
-        """The number of the key's row; a new one if it has none."""
+        """The number of the key's row; a new one if it has none. A dense row is made at once, so that the rows have the
+        numbers of their keys."""
         cdef int32_t number = number_key(&self.index, key)
         self.bank.reserve_features(self.index.count)
+        if self.bank.dense_from == 0 and self.bank.row_of[number] == NO_ROW:
+            self.bank.new_array(number)
         return number
 
     def load(self, const uint64_t[::1] keys, const int64_t[::1] starts, labels, values, counts=None):

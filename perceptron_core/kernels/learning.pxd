@@ -10,6 +10,7 @@ from perceptron_core.kernels.memory cimport KeyIndex, find_key
 
 cdef enum:
     NO_ROW = -1  # in `row_of`: a feature without weights; sparse row s is in it as -2 - s
+    CACHE_LINE = 64  # bytes
 
 
 cdef struct Entry:  # of a sparse row
@@ -41,7 +42,8 @@ cdef class Bank:
     cdef Py_ssize_t loads  # counts the calls of load, so that copies of the weights can be kept up to date
     # dense rows
     cdef Py_ssize_t rows, row_room
-    cdef float *weights  # rows × width
+    cdef void *raw_weights  # what was allocated
+    cdef float *weights  # rows × width, aligned
     cdef int32_t *updates_of  # by row: where its lags are; NO_ROW before its first update (in late epochs, most rows)
     cdef Py_ssize_t updates, update_room, words
     cdef double *lags  # updates × width
@@ -178,6 +180,7 @@ cdef class Examples:
     cdef const int64_t[::1] sizes  # how much work each is
     cdef const int64_t[::1] begins  # where each one's guess begins
     cdef Py_ssize_t guess_size  # of all of them
+    cdef Py_ssize_t columns  # numbers that are guessed per unit of size: 1, unless the structure says otherwise
     cdef Outcome *outcomes
     cdef const int64_t[::1] order  # in which threads take them
 

@@ -28,11 +28,16 @@ cdef inline uint64_t extend_key(uint64_t key, uint64_t value) noexcept nogil:
     return extended if extended else 1
 
 
-# Keys numbered in the order in which they are first seen: open addressing, linear probing. No key is 0.
+# Keys numbered in the order in which they are first seen: open addressing, linear probing. No key is 0. A key and its
+# number are side by side, because they are looked up together.
+
+cdef struct KeySlot:
+    uint64_t key
+    int32_t number
+
 
 cdef struct KeyIndex:
-    uint64_t *slot_keys
-    int32_t *slot_numbers
+    KeySlot *slots
     uint64_t *known  # by number
     size_t mask
     Py_ssize_t count, room
@@ -41,59 +46,54 @@ cdef struct KeyIndex:
 cdef inline int open_index(KeyIndex *index) except -1 nogil:
     index.mask = 1023
     index.count, index.room = 0, 640  # at most five eighths of the slots are used: a compromise between time and memory
-    index.slot_keys = <uint64_t *>grown(NULL, 1024 * sizeof(uint64_t))
-    index.slot_numbers = <int32_t *>grown(NULL, 1024 * sizeof(int32_t))
+    index.slots = <KeySlot *>grown(NULL, 1024 * sizeof(KeySlot))
     index.known = <uint64_t *>grown(NULL, 640 * sizeof(uint64_t))
-    memset(index.slot_keys, 0, 1024 * sizeof(uint64_t))
+    memset(index.slots, 0, 1024 * sizeof(KeySlot))
     return 0
 
 
 cdef inline void close_index(KeyIndex *index) noexcept nogil:
-    free(index.slot_keys)
-    free(index.slot_numbers)
+    free(index.slots)
     free(index.known)
 
 
 cdef inline size_t slot_of(const KeyIndex *index, uint64_t key) noexcept nogil:
     """The slot of the key, or the empty slot where it would be."""
     cdef size_t at = key & index.mask
-    while index.slot_keys[at] and index.slot_keys[at] != key:
+    while index.slots[at].key and index.slots[at].key != key:
         at = (at + 1) & index.mask
     return at
 
 
 cdef inline int32_t find_key(const KeyIndex *index, uint64_t key) noexcept nogil:
     """The key's number, -1 for one never seen."""
-    cdef size_t at = slot_of(index, key)
-    return index.slot_numbers[at] if index.slot_keys[at] else -1
+    cdef const KeySlot *slot = &index.slots[slot_of(index, key)]
+    return slot.number if slot.key else -1
 
 
 cdef inline int grow_index(KeyIndex *index) except -1 nogil:
     """Twice the slots, the known keys entered again."""
     cdef Py_ssize_t i
     cdef size_t slots = 2 * (index.mask + 1), at
-    index.slot_keys = <uint64_t *>grown(index.slot_keys, slots * sizeof(uint64_t))
-    index.slot_numbers = <int32_t *>grown(index.slot_numbers, slots * sizeof(int32_t))
+    index.slots = <KeySlot *>grown(index.slots, slots * sizeof(KeySlot))
     index.room *= 2
     index.known = <uint64_t *>grown(index.known, index.room * sizeof(uint64_t))
     index.mask = slots - 1
-    memset(index.slot_keys, 0, slots * sizeof(uint64_t))
+    memset(index.slots, 0, slots * sizeof(KeySlot))
     for i in range(index.count):
         at = slot_of(index, index.known[i])
-        index.slot_keys[at] = index.known[i]
-        index.slot_numbers[at] = <int32_t>i
+        index.slots[at].key, index.slots[at].number = index.known[i], <int32_t>i
     return 0
 
 
 cdef inline int32_t number_key(KeyIndex *index, uint64_t key) except -1 nogil:
     """The key's number; a new key gets the next one."""
     cdef size_t at = slot_of(index, key)
-    if index.slot_keys[at] == 0:
+    if index.slots[at].key == 0:
         if index.count == index.room:
             grow_index(index)
             at = slot_of(index, key)
-        index.slot_keys[at] = key
-        index.slot_numbers[at] = <int32_t>index.count
+        index.slots[at].key, index.slots[at].number = key, <int32_t>index.count
         index.known[index.count] = key
         index.count += 1
-    return index.slot_numbers[at]
+    return index.slots[at].number

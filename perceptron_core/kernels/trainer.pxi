@@ -139,10 +139,10 @@ cdef class Trainer:
         return moved
 
     def decode(self, block):
-        """The best guess of every example of the block."""
+        """The best guess of every example of the block; with several columns, one row per unit."""
         cdef Finder finder = self.finder
         cdef Examples examples = finder.examples_of(block)
-        guesses_array = np.zeros(examples.guess_size, np.int32)
+        guesses_array = np.zeros(examples.guess_size * examples.columns, np.int32)
         cdef int32_t[::1] guesses = guesses_array
         cdef Py_ssize_t i
         finder.refresh()
@@ -152,5 +152,5 @@ cdef class Trainer:
             else:
                 with nogil:
                     finder.guess(examples, i)
-            finder.write_guess(&guesses[examples.begins[i]])
-        return guesses_array
+            finder.write_guess(&guesses[examples.begins[i] * examples.columns])
+        return guesses_array if examples.columns == 1 else guesses_array.reshape(-1, examples.columns)

@@ -1,0 +1,11 @@
+"""The finder of trees: the compiled one if it was built, otherwise the reference."""
+
+import importlib
+from typing import Any
+
+from perceptron_core.kernels import COMPILED
+from perceptron_core.structures.tree import reference
+
+TreeFinder: Any = reference.TreeFinder
+if COMPILED:
+    TreeFinder = importlib.import_module("perceptron_core.structures.tree.native").TreeFinder
