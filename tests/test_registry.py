@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_core import registry
-from perceptron_core.corpus import FORMATS, SEQUENCE
+from perceptron_core.corpus import CLASSIFICATION, FORMATS, SEQUENCE, TREE
 from perceptron_core.corpus.label_encodings import ENCODINGS
 from perceptron_core.evaluation.metrics import METRICS
 from perceptron_core.learners import LEARNERS, ONE_PASS
@@ -33,6 +33,8 @@ REGISTRIES = {
     "MIXINGS": MIXINGS,
     "FORMATS": FORMATS,
     "SEQUENCE_FORMATS": [name for name, fmt in FORMATS.items() if fmt.kind == SEQUENCE],
+    "TREE_FORMATS": [name for name, fmt in FORMATS.items() if fmt.kind == TREE],
+    "INSTANCE_FORMATS": [name for name, fmt in FORMATS.items() if fmt.kind == CLASSIFICATION],
     "ENCODINGS": ENCODINGS,
     "METRICS": METRICS,
 }
