@@ -24,5 +24,6 @@ INSTANCE_FORMATS = ("label_text", "csv", "tsv", "svmlight")
 FORMATS = SEQUENCE_FORMATS + TREE_FORMATS + INSTANCE_FORMATS
 
 ENCODINGS = ("as-is", "iob1", "iob2", "iobes")  # of chunk labels
-METRICS = ("accuracy", "spans", "classes")
+LABEL_METRICS = ("accuracy", "spans", "classes")
+METRICS = (*LABEL_METRICS, "attachment")
 WEIGHTS = ("averaged", "last")  # of a model

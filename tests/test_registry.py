@@ -11,7 +11,7 @@ import pytest
 from perceptron_core import registry
 from perceptron_core.corpus import CLASSIFICATION, FORMATS, SEQUENCE, TREE
 from perceptron_core.corpus.label_encodings import ENCODINGS
-from perceptron_core.evaluation.metrics import METRICS
+from perceptron_core.evaluation.metrics import LABEL_METRICS, METRICS
 from perceptron_core.learners import LEARNERS, ONE_PASS
 from perceptron_core.settings import Settings
 from perceptron_core.structures import KINDS
@@ -36,6 +36,7 @@ REGISTRIES = {
     "TREE_FORMATS": [name for name, fmt in FORMATS.items() if fmt.kind == TREE],
     "INSTANCE_FORMATS": [name for name, fmt in FORMATS.items() if fmt.kind == CLASSIFICATION],
     "ENCODINGS": ENCODINGS,
+    "LABEL_METRICS": LABEL_METRICS,
     "METRICS": METRICS,
 }
 

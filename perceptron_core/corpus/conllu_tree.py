@@ -12,6 +12,7 @@ from perceptron_core.corpus.blocks import Place
 from perceptron_core.corpus.conllu import FIELDS, ConlluFormat
 from perceptron_core.corpus.format import TREE, Labels, input_columns
 from perceptron_core.corpus.sentence import Targets
+from perceptron_core.corpus.trees import find_cycle
 from perceptron_core.errors import InputError, UserError
 
 HEAD, RELATION = "head", "deprel"
@@ -106,23 +107,3 @@ def _problem_of_tree(heads: list[int], forms: Sequence[str], roots: str) -> Opti
         named.append("…" if len(cycle) > len(named) else str(cycle[0]))
         return cycle[0] - 1, f"is in a circle of heads: {' → '.join(named)}; fix one of these heads."
     return None
-
-
-def find_cycle(heads: Sequence[int]) -> list[int]:
-    """The words of a cycle, each followed by its head; none if there is no cycle.
-
-    Walks from every word towards the root, as far as nobody has walked before: every word is visited once.
-    """
-    walk_of = [0] * (len(heads) + 1)
-    walk_of[0] = len(heads) + 1  # all walks may end at the root
-    for start in range(1, len(heads) + 1):
-        word = start
-        while not walk_of[word]:
-            walk_of[word] = start
-            word = heads[word - 1]
-        if walk_of[word] == start:
-            cycle = [word]
-            while heads[cycle[-1] - 1] != word:
-                cycle.append(heads[cycle[-1] - 1])
-            return cycle
-    return []

@@ -1,11 +1,8 @@
 """CoNLL-U as trees: heads and relations, what is refused, and what is written."""
 
-import random
-
 import pytest
 
 from perceptron_core.corpus import TREE, make_format, read_sentences
-from perceptron_core.corpus.conllu_tree import find_cycle
 from perceptron_core.errors import InputError, UserError
 
 
@@ -187,23 +184,6 @@ def test_what_makes_no_sense_is_refused(columns, predict, options, message):
 
 def test_the_predicted_columns_are_no_inputs():
     assert tree_format(["form", "deprel", "lemma", "head", "feats"]).inputs == ("form", "lemma", "feats")
-
-
-def test_cycles_are_found_wherever_they_are():
-    """Against the definition: a word from which the root is not reached."""
-    chance = random.Random(5)
-    for _ in range(2000):
-        heads = [chance.randint(0, 7) for _ in range(7)]
-
-        def reaches_root(word, heads=heads):
-            for _ in range(8):
-                word = heads[word - 1] if word else 0
-            return word == 0
-
-        cycle = find_cycle(heads)
-        assert bool(cycle) != all(map(reaches_root, range(1, 8)))
-        assert len(set(cycle)) == len(cycle)
-        assert all(heads[word - 1] == head for word, head in zip(cycle, [*cycle[1:], *cycle[:1]]))
 
 
 @pytest.mark.corpus
