@@ -5,7 +5,7 @@ registry: to add a decoder, a learner, a mixing strategy, a format or a metric, 
 The first name of a tuple is the default, except for mixing.
 """
 
-SEQUENCE, CLASSIFICATION = "sequence", "classification"
+SEQUENCE, CLASSIFICATION, TREE = "sequence", "classification", "tree"
 KINDS = (SEQUENCE, CLASSIFICATION)  # perceptron_core/structures
 DECODERS = ("viterbi", "beam", "greedy")
 UPDATES = ("standard", "early", "max-violation")
@@ -19,9 +19,11 @@ MIXINGS = ("uniform", "errors", "examples", "touched", "row", "scaled")
 DEFAULT_MIXING = "row"
 
 SEQUENCE_FORMATS = ("columns", "conllu", "word_tag", "raw")
+TREE_FORMATS = ("conllu_tree",)
 INSTANCE_FORMATS = ("label_text", "csv", "tsv", "svmlight")
-FORMATS = SEQUENCE_FORMATS + INSTANCE_FORMATS
+FORMATS = SEQUENCE_FORMATS + TREE_FORMATS + INSTANCE_FORMATS
 
 ENCODINGS = ("as-is", "iob1", "iob2", "iobes")  # of chunk labels
-METRICS = ("accuracy", "spans", "classes")
+LABEL_METRICS = ("accuracy", "spans", "classes")
+METRICS = (*LABEL_METRICS, "attachment")
 WEIGHTS = ("averaged", "last")  # of a model

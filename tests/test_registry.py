@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from perceptron_core import registry
-from perceptron_core.corpus import FORMATS, SEQUENCE
+from perceptron_core.corpus import CLASSIFICATION, FORMATS, SEQUENCE, TREE
 from perceptron_core.corpus.label_encodings import ENCODINGS
-from perceptron_core.evaluation.metrics import METRICS
+from perceptron_core.evaluation.metrics import LABEL_METRICS, METRICS
 from perceptron_core.learners import LEARNERS, ONE_PASS
 from perceptron_core.settings import Settings
 from perceptron_core.structures import KINDS
@@ -33,7 +33,10 @@ REGISTRIES = {
     "MIXINGS": MIXINGS,
     "FORMATS": FORMATS,
     "SEQUENCE_FORMATS": [name for name, fmt in FORMATS.items() if fmt.kind == SEQUENCE],
+    "TREE_FORMATS": [name for name, fmt in FORMATS.items() if fmt.kind == TREE],
+    "INSTANCE_FORMATS": [name for name, fmt in FORMATS.items() if fmt.kind == CLASSIFICATION],
     "ENCODINGS": ENCODINGS,
+    "LABEL_METRICS": LABEL_METRICS,
     "METRICS": METRICS,
 }
 

@@ -4,7 +4,7 @@ import argparse
 from typing import Callable, NamedTuple
 
 from perceptron_core import __version__
-from perceptron_core.registry import METRICS, SEQUENCE_FORMATS, WEIGHTS
+from perceptron_core.registry import LABEL_METRICS, SEQUENCE_FORMATS, WEIGHTS
 from perceptron_jobs.options.declarations import TASK_HELP, add_prepare, add_runner, add_train, whole_number
 from perceptron_jobs.options.names import READY_EXPERIMENTS
 from perceptron_jobs.options.spelling import option_names
@@ -48,8 +48,8 @@ def _evaluate(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--metric",
-        choices=METRICS,
-        help=f"with --predicted: how to score (default: spans for chunk labels, otherwise {METRICS[0]})",
+        choices=LABEL_METRICS,
+        help=f"with --predicted: how to score (default: spans for chunk labels, otherwise {LABEL_METRICS[0]})",
     )
     parser.add_argument("--json", action="store_true", help="print the score as JSON")
     _model_input(parser)

@@ -70,8 +70,8 @@ def predict(model: NamedModel, files: Sequence[str], cluster: Cluster, fmt: Opti
     with model.for_jobs(cluster) as (task, arguments):
         if fmt and FORMATS[fmt].kind != task.kind:
             raise UserError(
-                f"--format {fmt} is a format of sequences, but the model classifies {task.record['format']} files; "
-                "leave it out: the files may lack labels"
+                f"--format {fmt} is a format of sequences, but the model takes {task.record['format']} files; "
+                "leave it out: what is predicted may be missing in them"
             )
         arguments += ["--format", fmt] if fmt else []
         pieces = cut_files(files, task.format, cluster)

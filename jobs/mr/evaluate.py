@@ -12,7 +12,7 @@ from typing import Any
 from perceptron_core.corpus import Piece
 from perceptron_core.corpus.label_encodings import looks_like_chunks
 from perceptron_core.errors import UserError
-from perceptron_core.evaluation.metrics import METRICS, Counts
+from perceptron_core.evaluation.metrics import LABEL_METRICS, METRICS
 from perceptron_core.evaluation.metrics.predicted import read_predicted
 from perceptron_core.evaluation.predictor import Predictor
 from perceptron_core.shards.builder import in_chunks
@@ -56,7 +56,7 @@ class MREvaluate(Job):
         yield metric, counts.to_record()
 
     def _count(self, piece: Piece) -> Iterator[tuple[str, Any]]:
-        counts: dict[str, Counts] = {name: metric() for name, metric in METRICS.items()}
+        counts = {name: metric() for name, metric in LABEL_METRICS.items()}
         labels: set[str] = set()
         for gold, guess in read_predicted(piece.path, open_file):
             labels.update(gold, guess)

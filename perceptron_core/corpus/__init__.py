@@ -5,7 +5,7 @@ storage.
 """
 
 from perceptron_core.corpus.files import open_local, read_lines, read_sentences
-from perceptron_core.corpus.format import CLASSIFICATION, SEQUENCE, Format, Labels
+from perceptron_core.corpus.format import CLASSIFICATION, SEQUENCE, TREE, Format, Labels
 from perceptron_core.corpus.formats import FORMATS, make_format
 from perceptron_core.corpus.pieces import Opener, Piece, split_file
 from perceptron_core.corpus.sentence import Sentence
@@ -13,6 +13,7 @@ from perceptron_core.corpus.sentence import Sentence
 __all__ = [
     "CLASSIFICATION",
     "SEQUENCE",
+    "TREE",
     "FORMATS",
     "Format",
     "Labels",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Callable, NamedTuple, Optional
 
 from perceptron_core.corpus.format import Format, Labels, check_guesses, split_carriage_return
-from perceptron_core.corpus.sentence import Sentence
+from perceptron_core.corpus.sentence import Sentence, Targets
 
 Fields = list[str]
 Columns = tuple[tuple[str, ...], ...]
@@ -22,7 +22,7 @@ class Place(NamedTuple):
 
 
 class BlockFormat(Format):
-    """Reads and writes blocks; a subclass says which lines are tokens and which fields are the labels."""
+    """Reads and writes blocks; a subclass says which lines are tokens and which fields are predicted."""
 
     @abstractmethod
     def _is_boundary(self, line: str) -> bool:
@@ -35,11 +35,11 @@ class BlockFormat(Format):
     @abstractmethod
     def _columns(
         self, rows: list[Fields], positions: Sequence[int], place: Place, labels: Labels
-    ) -> tuple[Columns, Optional[tuple[str, ...]]]:
-        """Turn the fields of one or more tokens into input columns and labels."""
+    ) -> tuple[Columns, Optional[Targets]]:
+        """Turn the fields of one or more tokens into input columns and predicted ones."""
 
     @abstractmethod
-    def _with_guesses(self, lines: Sequence[str], guesses: Sequence[str]) -> list[str]:
+    def _with_guesses(self, lines: Sequence[str], guesses: Targets) -> list[str]:
         """Return the tokens' lines with the guesses in them."""
 
     def read(
@@ -56,8 +56,8 @@ class BlockFormat(Format):
             if keep_text:
                 text += before + raw
             if rows:
-                columns, gold = self._columns(rows, positions, place, labels)
-                sentence = Sentence(columns, gold if gold is None else (gold,), start + positions[0])
+                columns, targets = self._columns(rows, positions, place, labels)
+                sentence = Sentence(columns, targets, start + positions[0])
                 if keep_text:
                     token_lines = [start - text_start + position for position in positions]
                     sentence = sentence._replace(text=text, token_lines=token_lines)
@@ -69,16 +69,15 @@ class BlockFormat(Format):
             yield self.leftover(text, text_start)
 
     def write(self, sentence: Sentence, *columns: Sequence[str]) -> str:
-        (guesses,) = columns
-        check_guesses(sentence, guesses)
+        check_guesses(sentence, *columns)
         lines = list(sentence.text)
         tokens = [lines[index] for index in sentence.token_lines]
         if "\r" in "".join(tokens):
             split = [split_carriage_return(line) for line in tokens]
-            written = self._with_guesses([content for content, _ in split], guesses)
+            written = self._with_guesses([content for content, _ in split], columns)
             written = [line + carriage_return for line, (_, carriage_return) in zip(written, split)]
         else:
-            written = self._with_guesses(tokens, guesses)
+            written = self._with_guesses(tokens, columns)
         for index, line in zip(sentence.token_lines, written):
             lines[index] = line
         return "\n".join([*lines, ""])

@@ -5,6 +5,7 @@ from typing import Optional
 
 from perceptron_core.corpus.blocks import BlockFormat, Columns, Fields, Place
 from perceptron_core.corpus.format import Labels, input_columns, split_fields, split_rows
+from perceptron_core.corpus.sentence import Targets
 from perceptron_core.errors import InputError, UserError
 
 DOCSTART = "-DOCSTART-"
@@ -59,13 +60,13 @@ class ColumnsFormat(BlockFormat):
 
     def _columns(
         self, rows: list[Fields], positions: Sequence[int], place: Place, labels: Labels
-    ) -> tuple[Columns, Optional[tuple[str, ...]]]:
+    ) -> tuple[Columns, Optional[Targets]]:
         width = len(self.columns)
         widths = set(map(len, rows))
         if widths == {width}:
             columns = tuple(zip(*rows))
             label_column = self.columns.index(self.predict)
-            return columns[:label_column] + columns[label_column + 1 :], columns[label_column]
+            return columns[:label_column] + columns[label_column + 1 :], (columns[label_column],)
         if labels == "optional" and widths == {width - 1}:
             return tuple(zip(*rows)), None
         raise self._wrong_width(rows, positions, place, labels)
@@ -93,6 +94,6 @@ class ColumnsFormat(BlockFormat):
             message += f"expected {expected}; fix the line, or the task's list of columns."
         return InputError(message, place.source, place.start + position)
 
-    def _with_guesses(self, lines: Sequence[str], guesses: Sequence[str]) -> list[str]:
+    def _with_guesses(self, lines: Sequence[str], guesses: Targets) -> list[str]:
         separators = ["\t" if self.tabs_only or "\t" in line else " " for line in lines]
-        return list(map("".join, zip(lines, separators, guesses)))
+        return list(map("".join, zip(lines, separators, *guesses)))

@@ -1,4 +1,6 @@
-"""CoNLL-U, the format of Universal Dependencies, read as columns only: its trees are not built.
+"""CoNLL-U, the format of Universal Dependencies, read as columns, one of which is predicted.
+
+conllu_tree.py reads it as trees.
 
 References
 ----------
@@ -11,6 +13,7 @@ from typing import Optional
 
 from perceptron_core.corpus.blocks import BlockFormat, Columns, Fields, Place
 from perceptron_core.corpus.format import Labels, input_columns
+from perceptron_core.corpus.sentence import Targets
 from perceptron_core.errors import InputError, UserError
 
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -22,15 +25,18 @@ _MULTIWORD_OR_EMPTY_NODE = re.compile(r"[0-9]+[-.][0-9]+")
 class ConlluFormat(BlockFormat):
     """Reads the words; comments, multiword tokens (1-2) and empty nodes (8.1) are only text around them.
 
-    A guess replaces the predicted field.
+    Guesses replace the predicted fields.
     """
+
+    predicted: tuple[str, ...]
+    """The fields that are replaced by guesses."""
 
     def __init__(self, columns: Sequence[str], predict: str) -> None:
         unknown = [name for name in (*columns, predict) if name not in FIELDS]
         if unknown:
             raise UserError(f"Unknown column {unknown[0]!r} of CoNLL-U; use one of: {', '.join(FIELDS)}.")
         self.inputs = input_columns(columns, predict)
-        self.predict = predict
+        self.predicted = (predict,)
 
     def _is_boundary(self, line: str) -> bool:
         return not line.strip(" \t")
@@ -66,15 +72,21 @@ class ConlluFormat(BlockFormat):
 
     def _columns(
         self, rows: list[Fields], positions: Sequence[int], place: Place, labels: Labels
-    ) -> tuple[Columns, Optional[tuple[str, ...]]]:
+    ) -> tuple[Columns, Optional[Targets]]:
         fields = dict(zip(FIELDS, zip(*rows)))
-        gold: Optional[tuple[str, ...]] = fields[self.predict]
-        if labels == "optional" and set(fields[self.predict]) == {"_"}:
-            gold = None
-        return tuple([fields[name] for name in self.inputs]), gold
+        return tuple([fields[name] for name in self.inputs]), self._targets(fields, positions, place, labels)
 
-    def _with_guesses(self, lines: Sequence[str], guesses: Sequence[str]) -> list[str]:
+    def _targets(
+        self, fields: dict[str, tuple[str, ...]], positions: Sequence[int], place: Place, labels: Labels
+    ) -> Optional[Targets]:
+        """The predicted columns of a sentence; `fields` are all columns, by name."""
+        (name,) = self.predicted
+        return None if labels == "optional" and set(fields[name]) == {"_"} else (fields[name],)
+
+    def _with_guesses(self, lines: Sequence[str], guesses: Targets) -> list[str]:
         rows = [line.split("\t") for line in lines]
-        for fields, guess in zip(rows, guesses):
-            fields[FIELDS.index(self.predict)] = guess
+        for name, column in zip(self.predicted, guesses):
+            number = FIELDS.index(name)
+            for fields, guess in zip(rows, column):
+                fields[number] = guess
         return list(map("\t".join, rows))

@@ -13,7 +13,7 @@ from perceptron_core.errors import UserError
 
 Labels = Literal["required", "optional"]
 
-SEQUENCE, CLASSIFICATION = "sequence", "classification"  # the kinds of tasks
+SEQUENCE, CLASSIFICATION, TREE = "sequence", "classification", "tree"  # the kinds of tasks
 
 
 class Format(ABC):
@@ -25,7 +25,9 @@ class Format(ABC):
     whole: ClassVar[bool] = False
     """Whether a file can be read only from its beginning, so that it cannot be split at all."""
     kind: ClassVar[str] = SEQUENCE
-    """What is labelled: every token of a sentence, or the whole of an instance."""
+    """What is predicted: a label for every token of a sentence, a tree over them, or a label for a whole instance."""
+    target_columns: ClassVar[int] = 1
+    """How many columns are predicted."""
     COLUMNS: ClassVar[tuple[str, ...]] = ()
     """The input columns, where the format leaves no choice."""
     inputs: tuple[str, ...]
@@ -46,7 +48,7 @@ class Format(ABC):
 
     def leftover(self, text: list[str], line: int) -> Sentence:
         """The sentence without tokens that carries the lines after the last real one."""
-        return Sentence(tuple(() for _ in self.inputs), ((),), line, text, ())
+        return Sentence(((),) * len(self.inputs), ((),) * self.target_columns, line, text, ())
 
 
 def split_fields(line: str) -> list[str]:
@@ -68,13 +70,14 @@ def split_carriage_return(line: str) -> tuple[str, str]:
     return (line[:-1], "\r") if line[-1:] == "\r" else (line, "")
 
 
-def check_guesses(sentence: Sentence, guesses: Sequence[str]) -> None:
+def check_guesses(sentence: Sentence, *columns: Sequence[str]) -> None:
     """Raise an error unless there is one guess per token: a defect of the calling code, not of any input."""
-    if not len(guesses) == len(sentence.token_lines) == len(sentence.columns[0]):
-        raise ValueError(
-            f"{len(guesses)} guesses for a sentence of {len(sentence.columns[0])} tokens and "
-            f"{len(sentence.token_lines)} kept token lines (was it read with keep_text?)"
-        )
+    for guesses in columns:
+        if not len(guesses) == len(sentence.token_lines) == len(sentence.columns[0]):
+            raise ValueError(
+                f"{len(guesses)} guesses for a sentence of {len(sentence.columns[0])} tokens and "
+                f"{len(sentence.token_lines)} kept token lines (was it read with keep_text?)"
+            )
 
 
 def input_columns(columns: Sequence[str], predict: str) -> tuple[str, ...]:

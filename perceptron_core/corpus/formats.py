@@ -5,6 +5,7 @@ from typing import Any
 
 from perceptron_core.corpus.columns import ColumnsFormat
 from perceptron_core.corpus.conllu import ConlluFormat
+from perceptron_core.corpus.conllu_tree import ConlluTreeFormat
 from perceptron_core.corpus.format import Format
 from perceptron_core.corpus.label_text import LabelTextFormat
 from perceptron_core.corpus.one_line import RawFormat, WordTagFormat
@@ -17,6 +18,7 @@ FORMATS: dict[str, type[Format]] = {
     "conllu": ConlluFormat,
     "word_tag": WordTagFormat,
     "raw": RawFormat,
+    "conllu_tree": ConlluTreeFormat,
     "label_text": LabelTextFormat,
     "csv": CsvFormat,
     "tsv": TsvFormat,
@@ -27,9 +29,9 @@ FORMATS: dict[str, type[Format]] = {
 def make_format(name: str, columns: Sequence[str], predict: str, **options: Any) -> Format:
     """Return the format of this name.
 
-    The format `columns` needs the names of all columns of the file, in order. `conllu` needs those to predict from, the
-    word first; `word_tag` and `raw` have only one, the word. These three and the formats of classification drop the
-    predicted column from the list.
+    The format `columns` needs the names of all columns of the file, in order. `conllu` and `conllu_tree` need those to
+    predict from, the word first; `word_tag` and `raw` have only one, the word. These four and the formats of
+    classification drop the predicted columns from the list.
     """
     if name not in FORMATS:
         raise UserError(f"Unknown corpus format {name!r}; use one of: {', '.join(FORMATS)}.")

@@ -5,17 +5,17 @@ The table of counts has only the wrong pairs: gold label → predicted label →
 
 from collections.abc import Mapping, Sequence
 
-from perceptron_core.evaluation.metrics.counts import Counts, ratio
+from perceptron_core.evaluation.metrics.counts import LabelCounts, ratio
 
 _CONFUSIONS_IN_REPORT = 10
 
 
-class AccuracyCounts(Counts):
+class AccuracyCounts(LabelCounts):
     """How many tokens and whole sentences are right, and what the wrong ones were taken for."""
 
     headline_name = "accuracy"
 
-    def _count_wrong_tokens(self, gold: Sequence[str], guess: Sequence[str]) -> int:
+    def _count_wrong_labels(self, gold: Sequence[str], guess: Sequence[str]) -> int:
         if gold == guess:  # true for most sentences of a trained model, and faster than a loop
             return 0
         wrong = [pair for pair in zip(gold, guess) if pair[0] != pair[1]]

@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from perceptron_core.evaluation.metrics.accuracy import confusion_lines
-from perceptron_core.evaluation.metrics.counts import Counts, ratio
+from perceptron_core.evaluation.metrics.counts import LabelCounts, ratio
 
 _CLASSES_IN_MATRIX = 12  # with more, the most frequent confusions are easier to read
 
 
-class ClassCounts(Counts):
+class ClassCounts(LabelCounts):
     """How often each gold class was predicted as which class."""
 
     headline_name = "accuracy"
 
-    def _count_wrong_tokens(self, gold: Sequence[str], guess: Sequence[str]) -> int:
+    def _count_wrong_labels(self, gold: Sequence[str], guess: Sequence[str]) -> int:
         wrong = 0
         for gold_label, guessed_label in zip(gold, guess):
             self.table[gold_label][guessed_label] += 1

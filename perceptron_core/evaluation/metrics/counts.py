@@ -17,7 +17,9 @@ AnyCounts = TypeVar("AnyCounts", bound="Counts")
 
 
 class Counts(ABC):
-    """Counts of tokens and sentences, all and right, and a table of the metric's own: row → column → how often."""
+    """Counts of tokens and sentences, all and right, and a table of the metric's own: row → column → how often.
+
+    What is right is up to the metric."""
 
     headline_name: ClassVar[str]
 
@@ -28,27 +30,23 @@ class Counts(ABC):
         self.correct_sentences = 0
         self.table: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
-    def add_sentence(self, gold: Sequence[str], guess: Sequence[str]) -> None:
-        """Count one sentence; one without tokens is not counted."""
-        if len(gold) != len(guess):
+    def add_targets(self, gold: Targets, guess: Targets) -> None:
+        """Count one sentence by its predicted columns; one without tokens is not counted."""
+        if len(gold[0]) != len(guess[0]):
             raise UserError(
-                f"A sentence has {len(gold)} gold labels but {len(guess)} predicted ones. "
+                f"A sentence has {len(gold[0])} gold labels but {len(guess[0])} predicted ones. "
                 "Predict the labels of the file that has the gold ones."
             )
-        if not gold:
+        if not gold[0]:
             return
         wrong = self._count_wrong_tokens(gold, guess)
-        self.tokens += len(gold)
-        self.correct_tokens += len(gold) - wrong
+        self.tokens += len(gold[0])
+        self.correct_tokens += len(gold[0]) - wrong
         self.sentences += 1
         self.correct_sentences += not wrong
 
-    def add_targets(self, gold: Targets, guess: Targets) -> None:
-        """Count one sentence by its predicted columns; most metrics look at one."""
-        self.add_sentence(gold[0], guess[0])
-
     @abstractmethod
-    def _count_wrong_tokens(self, gold: Sequence[str], guess: Sequence[str]) -> int:
+    def _count_wrong_tokens(self, gold: Targets, guess: Targets) -> int:
         """Fill the table from one sentence and return how many of its tokens are wrong."""
 
     def add(self: AnyCounts, other: AnyCounts) -> None:
@@ -99,6 +97,21 @@ class Counts(ABC):
     @abstractmethod
     def report(self) -> str:
         """Lines for a person, each with its newline."""
+
+
+class LabelCounts(Counts):
+    """What is predicted is one label per token."""
+
+    def add_sentence(self, gold: Sequence[str], guess: Sequence[str]) -> None:
+        """Count one sentence by its labels."""
+        self.add_targets((gold,), (guess,))
+
+    def _count_wrong_tokens(self, gold: Targets, guess: Targets) -> int:
+        return self._count_wrong_labels(gold[0], guess[0])
+
+    @abstractmethod
+    def _count_wrong_labels(self, gold: Sequence[str], guess: Sequence[str]) -> int:
+        """Fill the table from one sentence and return how many of its labels are wrong."""
 
 
 def ratio(part: int, whole: int) -> float:

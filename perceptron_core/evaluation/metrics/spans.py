@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from perceptron_core.evaluation.metrics.counts import Counts, ratio
+from perceptron_core.evaluation.metrics.counts import LabelCounts, ratio
 
 # Prefixes of two neighbouring tags between which a chunk ends or starts, whatever their types.
 _ENDS = {tuple(pair) for pair in ("BB", "BO", "IB", "IO", "EE", "EI", "EO", "BS", "IS", "ES")}
@@ -72,7 +72,7 @@ class _Boundaries(dict[tuple[str, str], tuple[bool, bool, str]]):
         return boundary
 
 
-class SpanCounts(Counts):
+class SpanCounts(LabelCounts):
     """How many chunks are in the gold labels, in the predicted ones, and in both."""
 
     headline_name = "F1"
@@ -81,7 +81,7 @@ class SpanCounts(Counts):
         super().__init__()
         self._boundaries = _Boundaries()
 
-    def _count_wrong_tokens(self, gold: Sequence[str], guess: Sequence[str]) -> int:
+    def _count_wrong_labels(self, gold: Sequence[str], guess: Sequence[str]) -> int:
         boundaries, table = self._boundaries, self.table
         wrong = 0
         last_gold = last_guess = "O"

@@ -11,17 +11,18 @@ from perceptron_core.errors import UserError
 
 COLUMNS = {"columns": ["form", "upos"], "svmlight": ["number"]}  # of the other formats, ["form"]
 NAMING_COLUMNS = [name for name in FORMATS if name != "svmlight"]
+PREDICT = {**dict.fromkeys(FORMATS, "upos"), "conllu_tree": "head"}
 
 
 def test_the_formats_and_which_may_be_split():
-    formats = {name: make_format(name, COLUMNS.get(name, ["form"]), "upos") for name in FORMATS}
+    formats = {name: make_format(name, COLUMNS.get(name, ["form"]), PREDICT[name]) for name in FORMATS}
     assert [name for name, fmt in formats.items() if fmt.splittable] == ["word_tag", "raw", "label_text", "svmlight"]
     assert [name for name, fmt in formats.items() if fmt.whole] == ["csv", "tsv"]
 
 
 @pytest.mark.parametrize("name", NAMING_COLUMNS)
 def test_inputs_are_the_columns_without_the_predicted_one(name):
-    fmt = make_format(name, ["form", "upos"], "upos")
+    fmt = make_format(name, ["form", PREDICT[name]], PREDICT[name])
     assert isinstance(fmt, FORMATS[name])
     assert fmt.inputs == ("form",)
 
@@ -33,25 +34,25 @@ def refusal(name, columns, predict, **options):
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones():
-    known = "columns, conllu, word_tag, raw, label_text, csv, tsv, svmlight"
+    known = "columns, conllu, word_tag, raw, conllu_tree, label_text, csv, tsv, svmlight"
     assert refusal("conll", ["a"], "b") == f"Unknown corpus format 'conll'; use one of: {known}."
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_unknown_option_is_refused_with_the_known_ones(name):
-    message = refusal(name, COLUMNS.get(name, ["form"]), "upos", colour="red")
+    message = refusal(name, COLUMNS.get(name, ["form"]), PREDICT[name], colour="red")
     assert "Unknown option 'colour'" in message
     assert all(option in message for option in FORMATS[name].OPTIONS)
 
 
 @pytest.mark.parametrize("name", NAMING_COLUMNS)
 def test_there_must_be_something_to_predict_from(name):
-    assert "upos, is the only one" in refusal(name, ["upos"], "upos")
+    assert f"{PREDICT[name]}, is the only one" in refusal(name, [PREDICT[name]], PREDICT[name])
 
 
 @pytest.mark.parametrize("name", NAMING_COLUMNS)
 def test_a_column_named_twice_is_refused(name):
-    assert "form more than once" in refusal(name, ["form", "upos", "form"], "upos")
+    assert "form more than once" in refusal(name, ["form", PREDICT[name], "form"], PREDICT[name])
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from perceptron_core.corpus.label_encodings import convert
 from perceptron_core.errors import UserError
-from perceptron_core.evaluation.metrics import METRICS, AccuracyCounts, SpanCounts
+from perceptron_core.evaluation.metrics import LABEL_METRICS, METRICS, AccuracyCounts, SpanCounts
 
 CONLLEVAL_CASES = ["corner-hyphen", "corner-nogold", "corner-none", "corner-nopred", "iob1", "iob2", "wild"]
 
 LABELS = ["O", "B-NP", "I-NP", "B-ЛИЦ", "I-ЛИЦ", "I-A-B", "E-NP", "S-人名", "NN", "", "."]
 any_sentence = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), max_size=8)
-every_metric = pytest.mark.parametrize("name", sorted(METRICS))
+every_metric = pytest.mark.parametrize("name", sorted(LABEL_METRICS))
 
 
 def count(counts_class, sentences):
