@@ -6,8 +6,10 @@ The first name of a tuple is the default, except for mixing.
 """
 
 SEQUENCE, CLASSIFICATION, TREE = "sequence", "classification", "tree"
-KINDS = (SEQUENCE, CLASSIFICATION)  # perceptron_core/structures
-DECODERS = ("viterbi", "beam", "greedy")
+KINDS = (SEQUENCE, CLASSIFICATION, TREE)  # perceptron_core/structures
+SEQUENCE_DECODERS = ("viterbi", "beam", "greedy")
+TREE_DECODERS = ("eisner2", "eisner", "mst", "climb")
+DECODERS = SEQUENCE_DECODERS + TREE_DECODERS
 UPDATES = ("standard", "early", "max-violation")
 
 LEARNERS = ("perceptron", "pa", "pa1", "pa2", "mira")  # they update in every epoch

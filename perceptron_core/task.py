@@ -97,10 +97,10 @@ class Task:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def labels(self, found: Sequence[str]) -> list[str]:
-        """The labels in the order that decides ties: that of the task, or sorted."""
-        fixed = self.record["labels"]
+        """The labels in the order that decides ties: that of the task, or sorted; after those of the structure."""
+        fixed, own = self.record["labels"], KINDS[self.kind].own_labels
         if fixed is None:
-            return sorted(found)
+            return [*own, *sorted(set(found) - set(own))]
         unknown = sorted(set(found) - set(fixed))
         if unknown:
             raise UserError(

@@ -12,10 +12,10 @@ from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.attributes import Attribute, AttributeSet, did_you_mean, read_lookup
 from perceptron_core.features.crfpp import parse_crfpp
 from perceptron_core.features.feature_set import has_no_label
-from perceptron_core.features.templates import Template, parse_templates
+from perceptron_core.features.templates import Template
 from perceptron_core.registry import ENCODINGS, METRICS
 from perceptron_core.structures import KINDS
-from perceptron_core.structures.base import Structure
+from perceptron_core.structures.base import Structure, refuse_keys
 from perceptron_core.task import Task, checksum, user_functions
 
 DEFAULTS: dict[str, Any] = {
@@ -39,6 +39,7 @@ DEFAULTS: dict[str, Any] = {
     "options": {},
 }
 EXTENDS = "extends"  # names a task file in the same folder
+KEYS = [*DEFAULTS, EXTENDS, *(key for structure in KINDS.values() for key in structure.own_keys)]
 
 
 def read_task(path: str) -> Task:
@@ -49,11 +50,16 @@ def read_task(path: str) -> Task:
     if kind not in KINDS:
         raise InputError(f"unknown kind {kind!r}; choose one of {', '.join(KINDS)}", path)
     structure = KINDS[kind]
-    record.update({key: value for key, value in structure.defaults(given, path).items() if key not in given})
+    for other in KINDS.values():
+        if other is not structure:
+            refuse_keys(list(other.own_keys), given, f"is for the kind {other.kind}, not for {kind}", path)
+    defaults = {**structure.own_keys, **structure.defaults(given, path)}
+    record.update({key: value for key, value in defaults.items() if key not in given})
     for key in ("columns", "predict"):
         if not record[key]:
             raise InputError(f"`{key}` is missing; say which columns there are and which one is predicted", path)
     _check_kinds(record, path)
+    structure.fold_keys(record, path)
     folder = os.path.dirname(path)
     python_path = os.path.join(folder, record["python"]) if record["python"] else None
     if record["metric"] not in METRICS:
@@ -108,9 +114,9 @@ def _read_known(path: str) -> dict[str, Any]:
     """The keys of one file that have a value."""
     given = _read_yaml(path)
     for key in given:
-        if key not in (*DEFAULTS, EXTENDS):
-            hint = did_you_mean(str(key), [*DEFAULTS, EXTENDS])
-            raise InputError(f"unknown key `{key}`{hint}; a task has {', '.join([*DEFAULTS, EXTENDS])}", path)
+        if key not in KEYS:
+            hint = did_you_mean(str(key), KEYS)
+            raise InputError(f"unknown key `{key}`{hint}; a task has {', '.join(KEYS)}", path)
     return {key: value for key, value in given.items() if value is not None}
 
 
@@ -131,7 +137,7 @@ def _read_templates(
         texts.append("bias")
     if not inputs and set(texts) - {"bias"}:
         raise InputError("the input has only numbers and no text; leave out `features`", path)
-    templates += parse_templates(texts, inputs, attributes, path, structure.anchors)
+    templates += structure.read_templates(record, texts, inputs, attributes, path)
     if record["transitions"] is None and all(map(has_no_label, templates)):
         record["transitions"] = True  # otherwise the decoder decides
     structure.check_templates(templates, path)

@@ -25,12 +25,13 @@ import numpy as np
 from perceptron_core.corpus import Sentence
 from perceptron_core.corpus.sentence import Targets
 from perceptron_core.errors import InputError, UserError
+from perceptron_core.features.attributes import AttributeSet
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import Layout, TypeTables
 from perceptron_core.features.feature_set import FeatureSet, Program, extracted_key, template_key
 from perceptron_core.features.filters import StepSizes
 from perceptron_core.features.keys import FeatureKeys
-from perceptron_core.features.templates import Template, parse_feature_name
+from perceptron_core.features.templates import Template, parse_feature_name, parse_templates
 from perceptron_core.kernels import KeyTable
 from perceptron_core.settings import Settings
 from perceptron_core.weights.rows import Rows
@@ -101,6 +102,8 @@ class Structure(ABC):
     anchors: ClassVar[tuple[str, ...]] = ()  # the names of a site's positions, if there are several
     decoders: ClassVar[tuple[str, ...]]
     updates: ClassVar[tuple[str, ...]]
+    own_keys: ClassVar[dict[str, Any]] = {}  # of its task files, besides those that all have, with their defaults
+    own_labels: ClassVar[tuple[str, ...]] = ()  # of its weights, before the labels of the corpus
 
     def __init__(self, features: FeatureSet, record: Mapping[str, Any]) -> None:
         self.features = features
@@ -117,6 +120,17 @@ class Structure(ABC):
     def defaults(cls, given: Mapping[str, Any], path: str) -> dict[str, Any]:
         """The values of keys that a task file leaves out; refuses keys that make no sense here."""
         return {}
+
+    @classmethod  # noqa: B027
+    def fold_keys(cls, record: dict[str, Any], path: str) -> None:
+        """Replace its own keys by those that every record has."""
+
+    @classmethod
+    def read_templates(
+        cls, record: dict[str, Any], texts: Sequence[str], inputs: Sequence[str], attributes: AttributeSet, path: str
+    ) -> list[Template]:
+        """The templates of a task file."""
+        return parse_templates(texts, inputs, attributes, path, cls.anchors)
 
     @classmethod  # noqa: B027
     def check_templates(cls, templates: Sequence[Template], path: str) -> None:

@@ -19,7 +19,7 @@ from perceptron_core.features.keys import FeatureKeys, compose, joined_key, with
 from perceptron_core.features.templates import Template, parse_feature_name
 from perceptron_core.hashing import extend_key, hash_string
 from perceptron_core.kernels import KeyTable
-from perceptron_core.registry import DECODERS, SEQUENCE, UPDATES
+from perceptron_core.registry import SEQUENCE, SEQUENCE_DECODERS, UPDATES
 from perceptron_core.settings import Settings
 from perceptron_core.structures.base import Structure
 from perceptron_core.structures.sequence.blocks import FeatureNumbers
@@ -35,7 +35,7 @@ class FirstOrder(Structure):
     """A first-order sequence."""
 
     kind = SEQUENCE
-    decoders: ClassVar[tuple[str, ...]] = DECODERS
+    decoders: ClassVar[tuple[str, ...]] = SEQUENCE_DECODERS
     updates: ClassVar[tuple[str, ...]] = UPDATES
 
     def __init__(self, features: FeatureSet, record: Mapping[str, Any]) -> None:
