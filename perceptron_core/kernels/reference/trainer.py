@@ -18,6 +18,13 @@ from perceptron_core.learners.constraint import Constraint
 Part = tuple[int, int, int]  # of Δ: the bank's number; the feature's number, or in a bank by key its key; the label
 
 
+class Delta(dict[Part, float]):
+    """Δ = Φ(gold) − Φ(guess): (bank, feature, label) → count, in the order in which they first came up."""
+
+    def add(self, bank: int, feature: int, label: int, count: float) -> None:
+        self[bank, feature, label] = self.get((bank, feature, label), 0) + count
+
+
 class Finder(ABC):
     """What a structure provides: the search of an example, and the constraints that it violates."""
 

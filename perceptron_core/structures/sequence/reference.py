@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from perceptron_core.kernels.reference.bank import Bank
-from perceptron_core.kernels.reference.trainer import Finder, Part
+from perceptron_core.kernels.reference.trainer import Delta, Finder
 from perceptron_core.learners.constraint import Constraint
 from perceptron_core.structures.prefixes import UPDATES
 from perceptron_core.structures.sequence.decoders import DECODERS
@@ -29,13 +29,6 @@ class Tokens(NamedTuple):
     values: list[np.ndarray]  # of the emissions, float32; empty where all are 1
     triples: Sequence[np.ndarray] = ()  # of second-order models
     skips: Sequence[np.ndarray] = ()
-
-
-class Delta(dict[Part, float]):
-    """Δ = Φ(gold) − Φ(guess): (bank, feature, label) → count, in the order in which they first came up."""
-
-    def add(self, bank: int, feature: int, label: int, count: float) -> None:
-        self[bank, feature, label] = self.get((bank, feature, label), 0) + count
 
 
 class SequenceFinder(Finder):

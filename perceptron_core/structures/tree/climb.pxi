@@ -112,9 +112,18 @@ cdef class Changes:
         """The first of the best changes from number `first` on; -1 if there are none."""
         cdef Py_ssize_t i, found = -1
         for i in range(first, self.count):
-            if found < 0 or self.found[i].gain > self.found[found].gain:
+            if self.found[i].gain > (self.found[found].gain if found >= 0 else -INFINITY):
                 found = i
         return found
+
+    cdef bint take_best(self, int32_t *heads) noexcept nogil:
+        """Change the head of the best change, which is then gone; False if there is none."""
+        cdef Py_ssize_t i = self.best(0)
+        if i < 0:
+            return False
+        heads[self.found[i].child] = self.found[i].head
+        self.found[i].gain = -INFINITY
+        return True
 
     cdef void climb(self, int32_t *heads, ArcScores arcs, SiblingScores siblings) noexcept nogil:
         """Change one head after the other, each time the best, while that gains."""

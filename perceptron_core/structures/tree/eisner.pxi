@@ -1,7 +1,7 @@
 # The best projective tree, first order (in plain Python, with pseudo-code: eisner.py).
 
-cdef enum Item:  # of the chart, for the way back
-    COMPLETE_RIGHT, COMPLETE_LEFT, INCOMPLETE_RIGHT, INCOMPLETE_LEFT, SIBLINGS
+cdef enum:  # what spans are; the root is that of a whole tree
+    COMPLETE_RIGHT, COMPLETE_LEFT, INCOMPLETE_RIGHT, INCOMPLETE_LEFT, SIBLINGS, ROOT
 
 
 cdef struct Span:

@@ -23,6 +23,7 @@ cdef class TreeFinder(Finder):
     cdef SiblingScores siblings  # None if the decoder scores no siblings
     cdef RelationScores relations
     cdef Chart chart
+    cdef KBest k_best
     cdef Arborescence arborescence
     cdef Changes changes
     cdef KeyIndex kept  # the features that are not too rare
@@ -52,6 +53,7 @@ cdef class TreeFinder(Finder):
         self.siblings = SiblingScores(self.arcs, program) if self.decoder in (EISNER2, CLIMB) else None
         self.relations = RelationScores(self.arcs, program, relations)
         self.chart, self.arborescence, self.changes = Chart(), Arborescence(), Changes()
+        self.k_best = KBest(self.chart, self.arcs, self.siblings, settings.k_best)
         self.all_kept = kept is None
         for key in () if kept is None else kept.tolist():
             number_key(&self.kept, key)
@@ -154,6 +156,27 @@ cdef class TreeFinder(Finder):
 
     cdef float gold_score(self, Py_ssize_t prefix) noexcept nogil:
         return self.tree_score(self.gold)
+
+    # ------------------------------------------------------------ the next best trees
+
+    cdef int begin_next_best(self, Py_ssize_t prefix) except -1 nogil:
+        if self.decoder == EISNER or self.decoder == EISNER2:
+            return self.k_best.begin()
+        memcpy(self.best, self.heads, (self.n + 1) * sizeof(int32_t))
+        self.changes.begin(self.n, self.one_root)
+        self.changes.find(self.best, self.arcs, self.siblings)
+        return 0
+
+    cdef bint next_best(self, Py_ssize_t prefix, float *score) noexcept nogil:
+        if self.decoder == EISNER or self.decoder == EISNER2:
+            if not self.k_best.next(self.heads):
+                return False
+        else:
+            memcpy(self.heads, self.best, (self.n + 1) * sizeof(int32_t))
+            if not self.changes.take_best(self.heads):
+                return False
+        score[0] = self.tree_score(self.heads)
+        return True
 
     cdef bint may_miss_gold(self) noexcept nogil:
         """Whether the search may not have seen the gold tree."""

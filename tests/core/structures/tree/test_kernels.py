@@ -1,0 +1,83 @@
+"""Training and decoding of trees: the compiled kernel against the reference, bit for bit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_core.kernels import native, reference
+from perceptron_core.learners import LEARNERS
+from perceptron_core.registry import TREE_DECODERS
+from perceptron_core.settings import Settings
+from perceptron_core.structures.tree import reference as reference_finder
+
+pytestmark = pytest.mark.skipif(native is None, reason="the compiled kernels were not built: install a C compiler")
+
+
+def said_by(kernel: Any, finder: Any, trees: Any, problem: Any, chosen: Settings, threads: int = 1) -> dict[str, Any]:
+    """Everything that a kernel says after three passes over the problem."""
+    banks = trees.banks(kernel, problem, chosen)
+    trainer = kernel.Trainer(finder(problem.program, *banks, chosen, problem.one_root, problem.kept), chosen)
+    trainer.use_threads(threads)
+    counts = [[*trainer.train(problem.block), trainer.flush()] for _ in range(3)]
+    nothing = np.zeros(0, np.int32)
+    decoded = trainer.decode(problem.block._replace(heads=nothing, relations=nothing))
+    rows = [array for bank in banks for array in bank.touched_entries()]
+    return {"counts": np.array(counts), "decoded": decoded, **{f"rows {i}": array for i, array in enumerate(rows)}}
+
+
+def agree(trees: Any, problem: Any, chosen: Settings, threads: int = 1) -> dict[str, Any]:
+    import perceptron_core.structures.tree.native as compiled
+
+    ours = said_by(native, compiled.TreeFinder, trees, problem, chosen, threads)
+    theirs = said_by(reference, reference_finder.TreeFinder, trees, problem, chosen)
+    for name, array in theirs.items():
+        assert ours[name].tobytes() == array.astype(ours[name].dtype).tobytes(), name
+    return ours
+
+
+@pytest.mark.parametrize("one_root", [True, False])
+@pytest.mark.parametrize("decoder", TREE_DECODERS)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_training_and_decoding_are_equal(trees: Any, learner: str, decoder: str, one_root: bool) -> None:
+    moved = 0
+    for seed in range(3):
+        random = np.random.default_rng([seed, len(learner), len(decoder)])
+        problem = trees.random_problem(random, decoder in ("eisner2", "climb"), one_root)
+        said = agree(trees, problem, Settings(learner, 0.3, decoder))
+        moved += int(said["counts"][:, 1].sum())
+    assert moved > 3  # the comparison is of trained weights, not of nothing
+
+
+@pytest.mark.parametrize("decoder", TREE_DECODERS)
+def test_the_k_best_are_equal(trees: Any, decoder: str) -> None:
+    for seed in range(6):
+        random = np.random.default_rng([seed, len(decoder)])
+        problem = trees.random_problem(random, decoder in ("eisner2", "climb"), bool(seed % 2), longest=5)
+        agree(trees, problem, Settings("mira", None if seed < 3 else 0.1, decoder, k_best=2 + seed, minibatch=1 + seed % 3))
+
+
+@pytest.mark.parametrize("decoder", TREE_DECODERS)
+def test_min_updates_and_rare_features_are_equal(trees: Any, decoder: str) -> None:
+    for seed in range(3):
+        random = np.random.default_rng([seed, len(decoder)])
+        problem = trees.random_problem(random, decoder in ("eisner2", "climb"))
+        trained = said_by(reference, reference_finder.TreeFinder, trees, problem, Settings(decoder=decoder))
+        kept = trained["rows 0"][::2].astype(np.uint64)
+        agree(trees, problem, Settings(decoder=decoder, min_updates=2))
+        agree(trees, problem._replace(kept=kept), Settings(decoder=decoder))
+
+
+@pytest.mark.parametrize("decoder", TREE_DECODERS)
+def test_threads_change_nothing(trees: Any, decoder: str) -> None:
+    random = np.random.default_rng(len(decoder))
+    problem = trees.random_problem(random, decoder in ("eisner2", "climb"), sentences=12)
+    agree(trees, problem, Settings("mira", 0.1, decoder, minibatch=4, k_best=2), threads=3)
+
+
+def test_longer_sentences_are_equal(trees: Any) -> None:
+    """Longer than a chunk of pairs, and with distances of all buckets."""
+    for decoder in TREE_DECODERS:
+        random = np.random.default_rng(len(decoder))
+        problem = trees.random_problem(random, decoder in ("eisner2", "climb"), longest=19, sentences=2)
+        agree(trees, problem, Settings(decoder=decoder))
