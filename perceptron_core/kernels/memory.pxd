@@ -1,6 +1,6 @@
 # What all extensions share: realloc with an exception, the extension of keys, and a table from keys to numbers.
 
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
@@ -29,7 +29,8 @@ cdef inline uint64_t extend_key(uint64_t key, uint64_t value) noexcept nogil:
 
 
 # Keys numbered in the order in which they are first seen: open addressing, linear probing. No key is 0. A key and its
-# number are side by side, because they are looked up together.
+# number are side by side, because they are looked up together. Before them, one byte of the key is compared: these bytes
+# are few enough to stay in the cache, and tell of most keys that they are not there.
 
 cdef struct KeySlot:
     uint64_t key
@@ -38,6 +39,7 @@ cdef struct KeySlot:
 
 cdef struct KeyIndex:
     KeySlot *slots
+    uint8_t *tags  # one per slot, 0 for an empty one
     uint64_t *known  # by number
     size_t mask
     Py_ssize_t count, room
@@ -47,28 +49,36 @@ cdef inline int open_index(KeyIndex *index) except -1 nogil:
     index.mask = 1023
     index.count, index.room = 0, 640  # at most five eighths of the slots are used: a compromise between time and memory
     index.slots = <KeySlot *>grown(NULL, 1024 * sizeof(KeySlot))
+    index.tags = <uint8_t *>grown(NULL, 1024)
     index.known = <uint64_t *>grown(NULL, 640 * sizeof(uint64_t))
-    memset(index.slots, 0, 1024 * sizeof(KeySlot))
+    memset(index.tags, 0, 1024)
     return 0
 
 
 cdef inline void close_index(KeyIndex *index) noexcept nogil:
     free(index.slots)
+    free(index.tags)
     free(index.known)
+
+
+cdef inline uint8_t tag_of(uint64_t key) noexcept nogil:
+    """Other bits than those that choose the slot; never 0."""
+    return <uint8_t>(key >> 56) | 1
 
 
 cdef inline size_t slot_of(const KeyIndex *index, uint64_t key) noexcept nogil:
     """The slot of the key, or the empty slot where it would be."""
     cdef size_t at = key & index.mask
-    while index.slots[at].key and index.slots[at].key != key:
+    cdef uint8_t tag = tag_of(key)
+    while index.tags[at] and (index.tags[at] != tag or index.slots[at].key != key):
         at = (at + 1) & index.mask
     return at
 
 
 cdef inline int32_t find_key(const KeyIndex *index, uint64_t key) noexcept nogil:
     """The key's number, -1 for one never seen."""
-    cdef const KeySlot *slot = &index.slots[slot_of(index, key)]
-    return slot.number if slot.key else -1
+    cdef size_t at = slot_of(index, key)
+    return index.slots[at].number if index.tags[at] else -1
 
 
 cdef inline int grow_index(KeyIndex *index) except -1 nogil:
@@ -78,22 +88,30 @@ cdef inline int grow_index(KeyIndex *index) except -1 nogil:
     index.slots = <KeySlot *>grown(index.slots, slots * sizeof(KeySlot))
     index.room *= 2
     index.known = <uint64_t *>grown(index.known, index.room * sizeof(uint64_t))
+    index.tags = <uint8_t *>grown(index.tags, slots)
     index.mask = slots - 1
-    memset(index.slots, 0, slots * sizeof(KeySlot))
+    memset(index.tags, 0, slots)
     for i in range(index.count):
-        at = slot_of(index, index.known[i])
-        index.slots[at].key, index.slots[at].number = index.known[i], <int32_t>i
+        at = index.known[i] & index.mask  # all keys are different
+        while index.tags[at]:
+            at = (at + 1) & index.mask
+        fill_slot(index, at, index.known[i], <int32_t>i)
     return 0
+
+
+cdef inline void fill_slot(KeyIndex *index, size_t at, uint64_t key, int32_t number) noexcept nogil:
+    index.tags[at] = tag_of(key)
+    index.slots[at].key, index.slots[at].number = key, number
 
 
 cdef inline int32_t number_key(KeyIndex *index, uint64_t key) except -1 nogil:
     """The key's number; a new key gets the next one."""
     cdef size_t at = slot_of(index, key)
-    if index.slots[at].key == 0:
+    if index.tags[at] == 0:
         if index.count == index.room:
             grow_index(index)
             at = slot_of(index, key)
-        index.slots[at].key, index.slots[at].number = key, <int32_t>index.count
+        fill_slot(index, at, key, <int32_t>index.count)
         index.known[index.count] = key
         index.count += 1
     return index.slots[at].number

@@ -7,6 +7,7 @@
 
 cdef float[WIDTH] NOTHING
 memset(NOTHING, 0, sizeof(NOTHING))
+cdef const float *NOTHING_LINE = NOTHING
 
 
 cdef struct Lines:  # what a search needs of the bank of arcs
@@ -19,13 +20,28 @@ cdef inline const float *line_of(const Lines *lines, uint64_t key) noexcept nogi
     """The row of a key; zeros if it has none."""
     cdef int32_t number
     if key == 0:
-        return NOTHING
+        return NOTHING_LINE
     number = find_key(lines.index, key)
     if number >= 0 and lines.shown != NULL:
         number = lines.shown[number]
     if number < 0:
-        return NOTHING
+        return NOTHING_LINE
     return lines.weights + <Py_ssize_t>number * WIDTH
+
+
+cdef inline void find_lines(const Lines *lines, const uint64_t *keys, Py_ssize_t count, const float **rows) noexcept nogil:
+    """The rows of many keys. Most have none, which a byte per key tells; the others come from memory meanwhile."""
+    cdef Py_ssize_t i
+    cdef size_t mask = lines.index.mask
+    cdef const uint8_t *tags = lines.index.tags
+    for i in range(count):
+        prefetch(&tags[keys[i] & mask])
+    for i in range(count):
+        if tags[keys[i] & mask]:
+            prefetch(&lines.index.slots[keys[i] & mask])
+    for i in range(count):
+        rows[i] = line_of(lines, keys[i]) if tags[keys[i] & mask] else NOTHING_LINE
+        prefetch(rows[i])
 
 
 cdef class ArcScores:
@@ -143,7 +159,6 @@ cdef class ArcScores:
         cdef const uint64_t *first
         cdef const uint64_t *last
         cdef uint64_t *keys = self.keys
-        cdef size_t mask = self.lines.index.mask
         for j in range(begin, end):
             self.note_between(i, j)
             first, last = self.pairs.first + i * pairs, self.pairs.last + j * pairs
@@ -162,11 +177,7 @@ cdef class ArcScores:
             k += each
             k += self.between_keys(i, j, keys + k)
             ends[j - begin + 1] = k
-        for b in range(k):
-            prefetch(&self.lines.index.slots[keys[b] & mask])
-        for b in range(k):
-            self.rows[b] = line_of(&self.lines, keys[b])
-            prefetch(self.rows[b])
+        find_lines(&self.lines, keys, k, self.rows)
         ends[0] = 0
         for j in range(begin, end):
             self.add_rows(i, j, self.rows + ends[j - begin], ends[j - begin + 1] - ends[j - begin])
@@ -252,6 +263,14 @@ cdef class ArcScores:
                 if h != d:
                     for t in range(self.marked.count):
                         self.arc[h * self.stride + d] += line_of(&self.lines, self.marked_key(t, h, d))[0]
+
+    cdef void add_loss(self, const int32_t *gold) noexcept nogil:
+        """Every arc that is not gold scores one more."""
+        cdef Py_ssize_t h, d
+        for h in range(self.n + 1):
+            for d in range(1, self.n + 1):
+                if h != gold[d]:
+                    self.arc[h * self.stride + d] += 1
 
     # ------------------------------------------------------------ the features of one arc
 

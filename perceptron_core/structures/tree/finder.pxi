@@ -9,9 +9,10 @@ DECODERS = {"eisner": EISNER, "eisner2": EISNER2, "mst": MST, "climb": CLIMB}
 cdef class TreeFinder(Finder):
     """Finds the constraints of a sentence: its tree first, then the relations of the tree's arcs.
 
-    In training the relations are those of the gold tree's arcs, so that both are learned from the same sentence. Where
-    the search may miss the gold tree (climb; a projective search of a tree that is not), the arcs are updated only if
-    the guess does not score below the gold tree.
+    In training the relations are those of the gold tree's arcs, so that both are learned from the same sentence.
+    A learner that wants a margin gets the tree with the highest score + loss, which violates it most: every arc and
+    every relation that is not gold scores one more. Where the search may miss the gold tree (climb; a projective search
+    of a tree that is not), the arcs are updated only if the guess does not score below the gold tree.
     """
 
     cdef object program
@@ -91,12 +92,14 @@ cdef class TreeFinder(Finder):
         self.arcs.make(n)
         if self.siblings is not None:
             self.siblings.make(n)
-        self.search()
         if self.has_gold:
             self.gold[0] = -1
             for d in range(1, n + 1):
                 self.gold[d] = (<Trees>examples).heads[begin + d - 1]
             self.gold_relations = &(<Trees>examples).relations[begin] - 1  # by position, like all others
+            if self.needs_margin:
+                self.arcs.add_loss(self.gold)
+        self.search()
         self.guess_relations(self.gold if self.has_gold else self.heads)
         return 0
 
@@ -121,7 +124,9 @@ cdef class TreeFinder(Finder):
             return 0
         self.relations.look(heads, self.n)
         for d in range(1, self.n + 1):
-            self.guessed_relations[d] = self.relations.best(d)
+            self.guessed_relations[d] = self.relations.best(
+                d, self.gold_relations[d] if self.has_gold and self.needs_margin else -1
+            )
         return 0
 
     cdef void write_guess(self, int32_t *to) noexcept nogil:

@@ -30,7 +30,8 @@ class Example(NamedTuple):
 
 
 class TreeFinder(Finder):
-    """Finds the tree first, then the relations of its arcs. In training the relations are those of the gold arcs."""
+    """Finds the tree first, then the relations of its arcs. In training the relations are those of the gold arcs, and a
+    learner that wants a margin gets the tree with the highest score + loss."""
 
     def __init__(
         self,
@@ -72,9 +73,11 @@ class TreeFinder(Finder):
         others = sorted(changes, key=lambda change: -change.gain)[: k - 1]  # equal ones stay in order
         return [best, *(changed(best, change) for change in others)]
 
-    def guessed_relations(self, scores: TreeScores, heads: Heads) -> list[int]:
-        words = range(1, len(heads))
-        return [-1, *(best_relation(scores.sides, heads, d, self.relations) if self.labelled else 0 for d in words)]
+    def guessed_relations(self, scores: TreeScores, heads: Heads, gold: Sequence[Optional[int]]) -> list[int]:
+        """With the loss, where the gold relation is given."""
+        if not self.labelled:
+            return [-1] + [0] * (len(heads) - 1)
+        return [-1, *(best_relation(scores.sides, heads, d, self.relations, gold[d]) for d in range(1, len(heads)))]
 
     def decode(self, block: Any) -> np.ndarray:
         """Head and relation of every word."""
@@ -82,7 +85,7 @@ class TreeFinder(Finder):
         for example in self.examples(block):
             scores = TreeScores(self.program, example.values, self.arcs)
             heads = self.trees(scores, 1)[0]
-            columns = heads[1:], self.guessed_relations(scores, heads)[1:]
+            columns = heads[1:], self.guessed_relations(scores, heads, [None] * len(heads))[1:]
             guesses.append(np.array(columns, np.int32).T)
         return np.concatenate(guesses)
 
@@ -91,8 +94,11 @@ class TreeFinder(Finder):
     def find(self, example: Example) -> tuple[int, list[Constraint]]:
         """(wrong words, the violated constraints)."""
         gold, scores = example.heads, TreeScores(self.program, example.values, self.arcs)
+        margin = self.settings.learner != "perceptron"  # then the tree is wanted that violates it most
+        if margin:
+            scores.add_loss(gold)
         best, *others = self.trees(scores, self.settings.k_best)
-        relations = self.guessed_relations(scores, gold)
+        relations = self.guessed_relations(scores, gold, example.relations if margin else [None] * len(gold))
         wrong = sum(a != b or c != d for a, b, c, d in list(zip(best, gold, relations, example.relations))[1:])
         found = [best] if wrong else []
         bar = self.tree_score(scores, gold)

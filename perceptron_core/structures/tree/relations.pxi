@@ -12,16 +12,22 @@ cdef class RelationScores:
     cdef int32_t *places  # positions × anchors
     cdef int32_t *newest  # by head: its last child so far
     cdef float *scores
+    cdef uint64_t *keys  # of one arc, by template
+    cdef int32_t *numbers
 
     def __init__(self, ArcScores arcs, program, KeyedBank bank):
         self.arcs, self.templates, self.bank = arcs, Group(program.groups["relations"]), bank
         self.count, self.width = bank.bank.labels, bank.bank.width
         self.scores = <float *>grown(NULL, (self.width + 1) * sizeof(float))
+        self.keys = <uint64_t *>grown(NULL, (self.templates.count + 1) * sizeof(uint64_t))
+        self.numbers = <int32_t *>grown(NULL, (self.templates.count + 1) * sizeof(int32_t))
 
     def __dealloc__(self):
         free(self.places)
         free(self.newest)
         free(self.scores)
+        free(self.keys)
+        free(self.numbers)
 
     cdef int look(self, const int32_t *heads, Py_ssize_t n) except -1 nogil:
         """Find the neighbourhood of every arc of a tree. Position n + 1 is nowhere."""
@@ -61,18 +67,25 @@ cdef class RelationScores:
                     return 0
         return self.arcs.with_values(key, self.templates.values[t], at[HEAD], d)
 
-    cdef int32_t best(self, Py_ssize_t d) noexcept nogil:
-        """The first of the best relations of word d's arc."""
-        cdef Py_ssize_t t, r
-        cdef int32_t number, found = 0
-        cdef uint64_t key
+    cdef int32_t best(self, Py_ssize_t d, int32_t gold) noexcept nogil:
+        """The first of the best relations of word d's arc; if the gold one is given (not -1), with the loss."""
+        cdef Py_ssize_t t, r, count = self.templates.count
+        cdef int32_t found = 0
         memset(self.scores, 0, self.width * sizeof(float))
-        for t in range(self.templates.count):
-            key = self.key(t, d)
-            if key:
-                number = self.bank.find(key)
-                if number >= 0:
-                    self.bank.bank.add_scores(number, self.scores)
+        for t in range(count):
+            self.keys[t] = self.key(t, d)
+            prefetch(&self.bank.index.slots[self.keys[t] & self.bank.index.mask])
+        for t in range(count):
+            self.numbers[t] = self.bank.find(self.keys[t]) if self.keys[t] else -1
+            if self.numbers[t] >= 0:
+                prefetch(&self.bank.bank.shown[self.numbers[t]])
+        for t in range(count):
+            if self.numbers[t] >= 0:
+                self.bank.bank.add_scores(self.numbers[t], self.scores)
+        if gold >= 0:
+            for r in range(self.count):
+                if r != gold:
+                    self.scores[r] += 1
         for r in range(1, self.count):
             if self.scores[r] > self.scores[found]:
                 found = <int32_t>r

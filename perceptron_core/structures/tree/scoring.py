@@ -143,6 +143,11 @@ class TreeScores:
                     scores[h, d] = self._arc(h, d)
         return scores
 
+    def add_loss(self, gold: Sequence[int]) -> None:
+        """Every arc that is not gold scores one more."""
+        for d in range(1, self.n + 1):
+            self.arc[[h for h in range(self.n + 1) if h != gold[d]], d] += np.float32(1)
+
     def _arc(self, h: int, d: int) -> np.float32:
         label = arc_label(h, d)
         head, child = self._sum(self._keys("heads", (h,), (h, d))), self._sum(self._keys("children", (d,), (h, d)))

@@ -177,7 +177,6 @@ cdef class SiblingScores:
         cdef Py_ssize_t s, t, begin = 1, end, k, b, each = self.pairs.count, label
         cdef uint64_t *keys = self.arcs.keys
         cdef const float **rows = self.arcs.rows
-        cdef size_t mask = self.arcs.lines.index.mask
         cdef float score
         cdef const uint64_t *first = self.pairs.first + d * each
         while begin <= self.n:
@@ -185,11 +184,8 @@ cdef class SiblingScores:
             for s in range(begin, end):
                 for t in range(each):
                     keys[k] = joined(first[t], self.pairs.last[s * each + t])
-                    prefetch(&self.arcs.lines.index.slots[keys[k] & mask])
                     k += 1
-            for b in range(k):
-                rows[b] = line_of(&self.arcs.lines, keys[b])
-                prefetch(rows[b])
+            find_lines(&self.arcs.lines, keys, k, rows)
             k = 0
             for s in range(begin, end):
                 score, label = 0, arc_label(s, d) if s != d else 0
