@@ -16,9 +16,9 @@ from perceptron_core.structures.tree.features import TreeProgram, arc_label
 from perceptron_core.structures.tree.mst import mst
 from perceptron_core.structures.tree.relations import best_relation, relation_keys
 from perceptron_core.structures.tree.scoring import ANY, TreeScores
+from perceptron_core.structures.tree.trees import Heads, sibling_of
 
 ARCS, RELATIONS = range(2)  # the numbers of the banks
-Heads = Sequence[int]  # by position; -1 at the root
 
 
 class Example(NamedTuple):
@@ -163,10 +163,3 @@ class TreeFinder(Finder):
     def _put(self, delta: Delta, bank: int, key: int, label: int, count: float) -> None:
         if key and (self.kept is None or key in self.kept):
             delta.add(bank, key, label, count)
-
-
-def sibling_of(heads: Heads, d: int) -> int:
-    """The child of the same head next to d, on the side of the head; 0 if d is the first."""
-    h = heads[d]
-    step = -1 if d > h else 1
-    return next((s for s in range(d + step, h, step) if heads[s] == h), 0)

@@ -9,12 +9,13 @@ Position 0 is the root, 1 … n are the words; `nowhere` = n + 1 stands for a si
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Optional
 
 import numpy as np
 
 from perceptron_core.hashing import extend_key
 from perceptron_core.kernels.reference.bank import KeyedBank
-from perceptron_core.structures.tree.features import Group, TreeProgram, arc_label, distance_of
+from perceptron_core.structures.tree.features import ARC_LABELS, Group, TreeProgram, arc_label, distance_of
 
 ANY = 0  # the label of a row that every arc has
 ZERO = np.float32(0)
@@ -75,9 +76,9 @@ class Sides:
 
 
 class TreeScores:
-    """The scores of one sentence under the weights of a bank."""
+    """The features of one sentence, and their scores under the weights of a bank."""
 
-    def __init__(self, program: TreeProgram, values: np.ndarray, bank: KeyedBank) -> None:
+    def __init__(self, program: TreeProgram, values: np.ndarray, bank: Optional[KeyedBank] = None) -> None:
         self.program, self.bank, self.sides, self.n = program, bank, Sides(program, values), len(values)
 
     # ------------------------------------------------------------ features
@@ -124,11 +125,12 @@ class TreeScores:
     # ------------------------------------------------------------ scores
 
     def _row(self, key: int) -> np.ndarray:
+        assert self.bank is not None, "without weights there are no scores"
         row = self.bank.shown(key) if key else None
         return np.zeros(self.bank.labels, np.float32) if row is None else row.weights
 
     def _sum(self, keys: Sequence[int]) -> np.ndarray:
-        total = np.zeros(self.bank.labels, np.float32)
+        total = np.zeros(len(ARC_LABELS), np.float32)
         for key in keys:
             total += self._row(key)
         return total

@@ -11,6 +11,7 @@ cdef class Triples:
     cdef Sides sides
     cdef const uint64_t[::1] seeds
     cdef const uint8_t[::1] values
+    cdef list numbers  # of the templates in their place
     cdef Py_ssize_t[3] side  # head, child, sibling
     cdef Py_ssize_t count
     cdef Py_ssize_t *classes  # 3 × positions: the number of the position's value
@@ -20,9 +21,9 @@ cdef class Triples:
     cdef uint8_t *filled  # by direction × head × child
     cdef Py_ssize_t room, table_room, filled_room
 
-    def __init__(self, Sides sides, seeds, values, group_sides):
+    def __init__(self, Sides sides, seeds, values, group_sides, numbers):
         cdef Py_ssize_t i
-        self.sides, self.seeds, self.values = sides, seeds, values
+        self.sides, self.seeds, self.values, self.numbers = sides, seeds, values, numbers
         self.count = self.seeds.shape[0]
         for i in range(3):
             self.side[i] = group_sides[i]
@@ -132,7 +133,9 @@ cdef class SiblingScores:
         grouped = {}
         for t, sides in enumerate(triples.sides.tolist()):
             grouped.setdefault(tuple(sides), []).append(t)
-        self.triples = [Triples(arcs.sides, triples.seeds[of], triples.values[of], sides) for sides, of in grouped.items()]
+        self.triples = [
+            Triples(arcs.sides, triples.seeds[of], triples.values[of], sides, of) for sides, of in grouped.items()
+        ]
         self.triple_count = len(self.triples)
         self.triple_at = <void **>grown(NULL, (self.triple_count + 1) * sizeof(void *))
         for i in range(self.triple_count):

@@ -10,7 +10,7 @@ from perceptron_core.structures.tree.climb import climb, single_changes
 from perceptron_core.structures.tree.eisner import eisner
 from perceptron_core.structures.tree.eisner2 import eisner2
 from perceptron_core.structures.tree.mst import mst
-from perceptron_core.structures.tree.reference import sibling_of
+from perceptron_core.structures.tree.trees import sibling_of
 
 Score = Callable[[list[int]], float]
 
