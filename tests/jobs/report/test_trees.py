@@ -123,12 +123,16 @@ def page(request, trained, must, tmp_path):
     found = mistakes_of(request.param)
     run = shutil.copytree(trained, tmp_path / "run")
     (run / "mistakes.json").write_text(json.dumps(found), encoding="utf-8")
+    config = json.loads((run / "config.json").read_text(encoding="utf-8"))
+    config["task"]["format"] = "conllu_tree"
+    (run / "config.json").write_text(json.dumps(config), encoding="utf-8")
     must("report", run, "--output", tmp_path / "report.html")
     return (tmp_path / "report.html").read_text(encoding="utf-8"), found, request.param
 
 
 def test_the_page_tells_how_a_parser_fares(page):
     text, found, labelled = page
+    assert "Predicts dependency trees (" in text
     score = found["attachment"]
     for name, value in (("UAS", score["uas"]), ("exact trees", score["sentence_accuracy"])):
         assert f"<dt>{name}</dt><dd>{100 * value:.2f}</dd>" in text
