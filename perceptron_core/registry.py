@@ -27,5 +27,6 @@ FORMATS = SEQUENCE_FORMATS + TREE_FORMATS + INSTANCE_FORMATS
 
 ENCODINGS = ("as-is", "iob1", "iob2", "iobes")  # of chunk labels
 LABEL_METRICS = ("accuracy", "spans", "classes")
-METRICS = (*LABEL_METRICS, "attachment")
+TREE_METRICS = ("attachment",)
+METRICS = LABEL_METRICS + TREE_METRICS
 WEIGHTS = ("averaged", "last")  # of a model

@@ -13,7 +13,7 @@ from perceptron_core.features.attributes import Attribute, AttributeSet, did_you
 from perceptron_core.features.crfpp import parse_crfpp
 from perceptron_core.features.feature_set import has_no_label
 from perceptron_core.features.templates import Template
-from perceptron_core.registry import ENCODINGS, METRICS
+from perceptron_core.registry import ENCODINGS, LABEL_METRICS, TREE, TREE_METRICS
 from perceptron_core.structures import KINDS
 from perceptron_core.structures.base import Structure, refuse_keys
 from perceptron_core.task import Task, checksum, user_functions
@@ -62,8 +62,11 @@ def read_task(path: str) -> Task:
     structure.fold_keys(record, path)
     folder = os.path.dirname(path)
     python_path = os.path.join(folder, record["python"]) if record["python"] else None
-    if record["metric"] not in METRICS:
-        raise InputError(f"unknown metric {record['metric']!r}; choose one of {', '.join(METRICS)}", path)
+    metrics = TREE_METRICS if kind == TREE else LABEL_METRICS
+    if record["metric"] not in metrics:
+        raise InputError(
+            f"unknown metric {record['metric']!r} of the kind {kind}; choose one of {', '.join(metrics)}", path
+        )
     record["encoding"] = _read_encoding(record["encoding"], path)
     if record["legal_transitions"] and record["encoding"]["train"] == AS_IS:
         raise InputError("`legal_transitions` needs the `encoding` of the labels; set it to iob1, iob2 or iobes", path)

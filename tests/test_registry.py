@@ -37,6 +37,7 @@ REGISTRIES = {
     "INSTANCE_FORMATS": [name for name, fmt in FORMATS.items() if fmt.kind == CLASSIFICATION],
     "ENCODINGS": ENCODINGS,
     "LABEL_METRICS": LABEL_METRICS,
+    "TREE_METRICS": [name for name in METRICS if name not in LABEL_METRICS],
     "METRICS": METRICS,
 }
 

@@ -7,6 +7,7 @@
     style        the style sheet of pictures that stand by themselves
     over_epochs  lines, stacked bars and dots over the epochs of a run
     panels       line charts side by side, with a legend and a caption
+    tree         a dependency tree, with its mistakes
 
 An element says what it is by its class. Its looks are the business of a style sheet: that of the page it stands in, or
 that of style.py.

@@ -7,7 +7,9 @@ from perceptron_core.errors import UserError
 from perceptron_core.evaluation.metrics import SpanCounts
 from perceptron_jobs.cli.models import named_model
 from perceptron_jobs.cli.surroundings import Arguments, local_files, opened_cluster, opened_output
-from perceptron_jobs.models.apply import evaluate, evaluate_predicted, predict
+from perceptron_jobs.models.apply import evaluate, evaluate_predicted, evaluate_trees, predict
+
+TREEBANKS = (".conllu", ".conllu.gz")  # no model has such a name
 
 
 def run_predict(arguments: Arguments) -> None:
@@ -26,11 +28,15 @@ def run_evaluate(arguments: Arguments) -> None:
             )
         with opened_cluster(arguments, "evaluate") as cluster:
             counts = evaluate_predicted(arguments.predicted, arguments.metric, cluster)
+    elif arguments.model and arguments.model.endswith(TREEBANKS):
+        if len(arguments.gold) != 1:
+            raise UserError("to score trees, give two CoNLL-U files: GOLD.conllu PREDICTED.conllu")
+        counts = evaluate_trees(arguments.model, arguments.gold[0])
     elif arguments.model and arguments.gold:
         with opened_cluster(arguments, "evaluate") as cluster:
             counts = evaluate(named_model(arguments), arguments.gold, cluster)
     else:
-        raise UserError("give MODEL and GOLD files, or --predicted FILE...")
+        raise UserError("give MODEL and GOLD files, or GOLD.conllu PREDICTED.conllu, or --predicted FILE...")
     if arguments.json:
         print(json.dumps(counts.score(), indent=1))
         return

@@ -41,8 +41,10 @@ def _predict(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", nargs="?", metavar="MODEL", help=MODEL_HELP)
-    parser.add_argument("gold", nargs="*", metavar="GOLD", help="files with gold labels")
+    parser.add_argument(
+        "model", nargs="?", metavar="MODEL", help=f"{MODEL_HELP}; or the gold trees to score: FILE.conllu[.gz]"
+    )
+    parser.add_argument("gold", nargs="*", metavar="GOLD", help="files with gold labels; or the predicted trees")
     parser.add_argument(
         "--predicted", nargs="+", metavar="FILE", help="score these files' last two columns (gold, guess) instead"
     )
@@ -150,8 +152,9 @@ COMMANDS = {
     ),
     "evaluate": Command(
         "applying",
-        "score a model on gold files, or score files that are tagged already",
-        "perceptron evaluate run/ test.txt.gz\n  perceptron evaluate --predicted tagged.txt",
+        "score a model on gold files, or score files that are tagged or parsed already",
+        "perceptron evaluate run/ test.txt.gz\n  perceptron evaluate --predicted tagged.txt\n"
+        "  perceptron evaluate gold.conllu predicted.conllu",
         _evaluate,
     ),
     "inspect": Command(

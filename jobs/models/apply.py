@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Optional
 
 from perceptron_core.corpus import FORMATS
 from perceptron_core.errors import UserError
-from perceptron_core.evaluation.metrics import METRICS, Counts
+from perceptron_core.evaluation.metrics import METRICS, AttachmentCounts, Counts
+from perceptron_core.evaluation.metrics.predicted_trees import read_predicted_trees
 from perceptron_core.evaluation.predictor import choose_weights
 from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model, write_model
@@ -17,7 +18,7 @@ from perceptron_jobs.corpora.prepared import check_files
 from perceptron_jobs.engines.runners import Cluster, listed, run_job
 from perceptron_jobs.mr.evaluate import LABELS, MREvaluate
 from perceptron_jobs.mr.predict import MRPredict
-from perceptron_jobs.storage import storage_of
+from perceptron_jobs.storage import open_file, storage_of
 from perceptron_jobs.training.run_dir import open_model
 
 
@@ -87,6 +88,15 @@ def evaluate(model: NamedModel, files: Sequence[str], cluster: Cluster) -> Count
         with listed(pieces) as manifest:
             ((metric, record),) = run_job(MREvaluate, cluster, arguments, [manifest])
     return METRICS[metric].from_record(record)
+
+
+def evaluate_trees(gold: str, predicted: str) -> Counts:
+    """The counts of the trees in a CoNLL-U file against gold ones, both read here: there is no work for many tasks."""
+    check_files([gold, predicted])
+    counts = AttachmentCounts()
+    for targets in read_predicted_trees(gold, predicted, open_file):
+        counts.add_targets(*targets)
+    return counts
 
 
 def evaluate_predicted(files: Sequence[str], metric: Optional[str], cluster: Cluster) -> Counts:

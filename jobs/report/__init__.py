@@ -4,7 +4,7 @@
     content    what the page tells of a run, read from its run directory
     elements   tables, figures and the like, as HTML
     settings   a run's configuration and data
-    sections   one run, section by section
+    sections   one run, section by section; classes and trees have sections of their own
     page       the whole page, of one run or of several side by side
 
 The page is one file that needs no network and no script. It holds no time of its making: the same runs give the same

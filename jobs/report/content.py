@@ -37,9 +37,14 @@ class RunContent(NamedTuple):
     nameless: str = ""  # why no features are shown
 
     @property
+    def kind(self) -> str:
+        """What is predicted."""
+        return FORMATS[self.config.task["format"]].kind
+
+    @property
     def examples(self) -> str:
         """What errors are counted in."""
-        return "instances" if FORMATS[self.config.task["format"]].kind == CLASSIFICATION else "sentences"
+        return "instances" if self.kind == CLASSIFICATION else "sentences"
 
 
 def read_run(run: RunDir, task: Optional[Task] = None, model: Optional[Model] = None) -> RunContent:

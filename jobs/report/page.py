@@ -4,6 +4,7 @@ import pkgutil
 from collections.abc import Sequence
 from typing import Optional
 
+from perceptron_core.corpus import TREE
 from perceptron_jobs.charts.over_epochs import Line, line_chart
 from perceptron_jobs.charts.text import (
     BYTES,
@@ -107,6 +108,8 @@ def _summary(run: RunContent) -> str:
     split = f"on {shards} shards, mixed by “{config.mixing}”" if shards > 1 else "serially"
     learner = LEARNERS.get(how.learner, f"passive-aggressive learner ({how.learner})")
     what = f"“{config.task['predict']}” ({counted(len(config.labels), 'label')})"
+    if run.kind == TREE:
+        what = f"dependency trees ({counted(len(config.labels), 'relation')})"
     text = f"Predicts {what} by a {learner}"
     if run.examples == "sentences":
         text += f" with {how.decoder} search"

@@ -25,6 +25,7 @@ from perceptron_jobs.report.content import RunContent
 from perceptron_jobs.report.curve import SERIES, dev_lines, dev_name, dev_score, error_line
 from perceptron_jobs.report.elements import Html, bar, code, data, element, figure, folded, joined, section, table
 from perceptron_jobs.report.settings import configuration
+from perceptron_jobs.report.trees import trees, worst_trees
 from perceptron_jobs.training.phases import PHASES
 
 SHARDS_IN_TABLE = 10
@@ -34,9 +35,8 @@ PART_COLOURS = dict(zip(PARTS_OF_EPOCH, (1, 2, 3, 4, 8, 6)))  # no two neighbour
 
 
 def run_sections(run: RunContent) -> Html:
-    return joined(
-        [learning(run), shards(run), classes(run), mistakes(run), features(run), epochs(run), configuration(run)]
-    )
+    told = (learning, shards, classes, trees, worst_trees, mistakes, features, epochs, configuration)
+    return joined(part(run) for part in told)
 
 
 def learning(run: RunContent) -> Html:
@@ -146,7 +146,7 @@ def mistakes(run: RunContent) -> Html:
         return Html("")
     found = run.mistakes
     all_wrong = found["wrong_tokens"]
-    labelled = "tokens" if run.examples == "sentences" else run.examples
+    labelled = "relations" if "trees" in found else "tokens" if run.examples == "sentences" else run.examples
     shown = sum(confusion["count"] for confusion in found["confusions"])
     lead = (
         f"{count(all_wrong)} of {count(found['tokens'])} {labelled} of the dev set are wrong "

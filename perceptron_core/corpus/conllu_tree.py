@@ -6,7 +6,7 @@ linear in the length of the sentence.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Optional
+from typing import ClassVar, Optional
 
 from perceptron_core.corpus.blocks import Place
 from perceptron_core.corpus.conllu import FIELDS, ConlluFormat
@@ -30,6 +30,8 @@ class ConlluTreeFormat(ConlluFormat):
     kind = TREE
     target_columns = 2
     OPTIONS = ("labelled", "roots")
+    needs_relations: ClassVar[bool] = True
+    """Whether a gold tree must have all its relations."""
 
     def __init__(self, columns: Sequence[str], predict: str, labelled: bool = True, roots: str = "one") -> None:
         unknown = [name for name in columns if name not in FIELDS]
@@ -56,7 +58,7 @@ class ConlluTreeFormat(ConlluFormat):
         numbers = tuple(map(str, range(1, len(heads) + 1)))
         # Only the plain spelling of a number counts, since heads are compared as strings.
         wrong_heads = set(heads) - {"0", *numbers}
-        missing = MISSING.intersection(relations) if self.labelled else ()
+        missing = MISSING.intersection(relations) if self.labelled and self.needs_relations else ()
         problem: Optional[Problem]
         if fields["id"] != numbers:
             problem = _wrong_id(fields["id"], numbers)

@@ -5,8 +5,9 @@ from typing import Any
 
 from perceptron_core.corpus import Opener, Sentence, open_local
 from perceptron_core.corpus.sentence import Targets
-from perceptron_core.evaluation.metrics import METRICS, ClassCounts, Counts
+from perceptron_core.evaluation.metrics import METRICS, AttachmentCounts, ClassCounts, Counts
 from perceptron_core.evaluation.mistakes import find_mistakes
+from perceptron_core.evaluation.tree_mistakes import worst_trees
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 from perceptron_core.weights.rows import Rows
@@ -36,14 +37,17 @@ class HeldOut:
         return counts
 
     def mistakes(self, labels: Sequence[str], settings: Settings, weights: Rows) -> dict[str, Any]:
-        """The most frequent confusions of these weights' guesses, with examples; and the classes' scores, if these are
-        what is counted."""
+        """The most frequent confusions of these weights' guesses, with examples; and what classes and trees have to
+        tell, if these are what is counted."""
         guesses = list(self._guesses(labels, settings, weights))
         found = find_mistakes(
             (words, gold[-1], guess[-1]) for words, gold, guess in zip(self.shown, self.gold, guesses)
         )
         if self.metric is ClassCounts:
             found["classes"] = self._count(guesses).score()
+        if self.metric is AttachmentCounts:
+            found["attachment"] = self._count(guesses).score()
+            found["trees"] = worst_trees(zip(self.shown, self.gold, guesses))
         return found
 
     def _guesses(self, labels: Sequence[str], settings: Settings, weights: Rows) -> Iterator[Targets]:

@@ -289,6 +289,7 @@ MISTAKES = {
         ["'comments'", "separator, docstart, comment"],
     ),
     "unknown metric": (PLAIN + "metric: f1\n", ["'f1'", "spans"]),
+    "metric of another kind": (PLAIN + "metric: attachment\n", ["'attachment' of the kind sequence", "spans"]),
     "unknown encoding": (PLAIN + "encoding: bio\n", ["'bio'", "iob2"]),
     "predicted column is not there": ("columns: [word]\npredict: tag\nfeatures: ['word[0]']\n", ["tag", "word"]),
     "value of a wrong kind": (PLAIN + "bias: maybe\n", ["`bias`", "bool"]),

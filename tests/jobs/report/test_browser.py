@@ -209,6 +209,45 @@ def test_light_and_dark(browser, trained):
     assert ground["dark"] < 150 < 600 < ground["light"]
 
 
+SHOWN_TREES = """
+Array.from(document.querySelectorAll('svg.tree'), svg => {
+  const frame = svg.getBoundingClientRect();
+  const boxes = style => Array.from(svg.querySelectorAll(style), part => part.getBoundingClientRect());
+  const words = boxes('.word').sort((a, b) => a.left - b.left);
+  return {
+    words: words.length,
+    touching: words.filter((box, i) => i && box.left < words[i - 1].right).length,
+    outside: boxes('text').filter(box => box.left < frame.left || box.right > frame.right
+                                         || box.top < frame.top || box.bottom > frame.bottom).length,
+    dashed: Array.from(svg.querySelectorAll('.arc.wrong'), arc => getComputedStyle(arc).strokeDasharray),
+    scrolls: svg.parentNode.scrollWidth >= frame.width,
+  };
+})
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_trees_are_drawn(browser, trained, must, tmp_path, width, scheme):
+    words = ["Мама", "vámonos", "https://example.org/a/long/address", "世界", "wwwwwwwwww", "iiiii", ".", "!", "nsubj"]
+    gold = {"heads": [2, 0, 2, 3, 4, 5, 2, 2, 8], "relations": ["nsubj:pass", "root", *["obl:arg"] * 7]}
+    guess = {"heads": [7, 1, 2, 6, 4, 3, 0, 2, 8], "relations": ["nsubj:pass", "root", *["acl:relcl"] * 7]}
+    (run := tmp_path / "run").mkdir()
+    shutil.copytree(trained, run, dirs_exist_ok=True)
+    found = json.loads((run / "mistakes.json").read_text(encoding="utf-8"))
+    found["trees"] = [{"words": words, "gold": gold, "guess": guess}] * 2
+    (run / "mistakes.json").write_text(json.dumps(found), encoding="utf-8")
+    must("report", run, "--output", tmp_path / "report.html")
+    browser.open(tmp_path / "report.html", width, scheme)
+    trees = browser.value(SHOWN_TREES)
+    assert len(trees) == 2
+    for tree in trees:
+        assert tree["words"] == 9 and tree["touching"] == tree["outside"] == 0 and tree["scrolls"]
+        assert len(tree["dashed"]) == 5 and "none" not in tree["dashed"]
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    assert browser.complaints() == []
+
+
 def test_what_the_data_says_is_shown_and_not_run(browser, must, tmp_path):
     evil = "<script>document.title='ours'</script>"
     lines = [f"{word} {label}" for word, label in zip([evil, "кот", "时间"] * 9, [evil, "名", "Сущ", "名"] * 9)]

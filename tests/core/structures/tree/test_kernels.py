@@ -9,6 +9,7 @@ from perceptron_core.kernels import native, reference
 from perceptron_core.learners import LEARNERS
 from perceptron_core.registry import TREE_DECODERS
 from perceptron_core.settings import Settings
+from perceptron_core.structures.tree import listing
 from perceptron_core.structures.tree import reference as reference_finder
 
 pytestmark = pytest.mark.skipif(native is None, reason="the compiled kernels were not built: install a C compiler")
@@ -66,6 +67,26 @@ def test_min_updates_and_rare_features_are_equal(trees: Any, decoder: str) -> No
         kept = trained["rows 0"][::2].astype(np.uint64)
         agree(trees, problem, Settings(decoder=decoder, min_updates=2))
         agree(trees, problem._replace(kept=kept), Settings(decoder=decoder))
+
+
+def test_features_are_listed_alike(trees: Any) -> None:
+    import perceptron_core.structures.tree.native as compiled
+
+    found = 0
+    for seed in range(4):
+        problem = trees.random_problem(np.random.default_rng(seed))
+        ours, theirs = compiled.TreeFeatures(problem.program), listing.TreeFeatures(problem.program)
+        starts, keys = ours.of_gold(problem.block)
+        expected_starts, expected_keys = theirs.of_gold(problem.block)
+        assert (starts.tolist(), keys.tolist()) == (expected_starts.tolist(), expected_keys.tolist())
+        trained = said_by(reference, reference_finder.TreeFinder, trees, problem, Settings())
+        wanted = np.unique(np.concatenate([keys, trained["rows 0"], trained["rows 5"], np.array([7], np.uint64)]))
+        sites = [sorted(lister.find(problem.block, wanted)[:, 0].tolist()) for lister in (ours, theirs)]
+        assert sites[0] == sites[1]
+        # Every feature that was ever touched is found again; 7 is not one.
+        assert [wanted[i] for i in sites[0]] == [key for key in wanted.tolist() if key != 7]
+        found += len(sites[0])
+    assert found > 100
 
 
 @pytest.mark.parametrize("decoder", TREE_DECODERS)

@@ -35,6 +35,17 @@ def test_predict_and_evaluate(world: Any, on_emr: Callable[..., Any], must: Any,
     assert all(asked["AutoTerminationPolicy"] for asked in world.emr.created)
 
 
+def test_trees_on_s3_are_scored_without_a_cluster(world: Any, on_emr: Callable[..., Any]) -> None:
+    for name, head in (("gold", 0), ("predicted", 0), ("other", 7)):
+        row = f"1\t树\t_\t_\t_\t_\t{head}\troot\t_\t_\n"
+        world.s3.put_object(Bucket="shelf", Key=f"{name}.conllu", Body=row.encode())
+    scored = on_emr("evaluate", "s3://shelf/gold.conllu", "s3://shelf/predicted.conllu")
+    assert scored.code == 0 and "LAS                             100.00%" in scored.out
+    refused = on_emr("evaluate", "s3://shelf/gold.conllu", "s3://shelf/other.conllu")
+    assert refused.code == 2 and "s3://shelf/other.conllu:1: word 1 (树) has the head '7'" in refused.err
+    assert world.states() == []
+
+
 def test_prepare_gives_the_shards_of_inline(world: Any, on_emr: Callable[..., Any], inline: Path, corpus: Path) -> None:
     given = (corpus / "task.yaml", "--train", "s3://shelf/corpus/train.txt", "--shards", 4)
     outcome = on_emr("prepare", *given, "--output", "s3://shelf/prepared")
