@@ -16,7 +16,8 @@ from perceptron_core.learners import LEARNERS, ONE_PASS
 from perceptron_core.settings import Settings
 from perceptron_core.structures import KINDS
 from perceptron_core.structures.prefixes import UPDATES
-from perceptron_core.structures.sequence.decoders import DECODERS
+from perceptron_core.structures.sequence.decoders import DECODERS as SEQUENCE_DECODERS
+from perceptron_core.structures.tree.reference import DECODERS as TREE_DECODERS
 from perceptron_core.task_file import DEFAULTS
 from perceptron_core.training.mixing import MIXINGS
 from perceptron_jobs.engines.runners import _runner_class
@@ -26,7 +27,9 @@ from perceptron_jobs.training.plan import TrainingPlan
 
 REGISTRIES = {
     "KINDS": KINDS,
-    "DECODERS": DECODERS,
+    "SEQUENCE_DECODERS": SEQUENCE_DECODERS,
+    "TREE_DECODERS": TREE_DECODERS,
+    "DECODERS": list(dict.fromkeys(name for structure in KINDS.values() for name in structure.decoders)),
     "UPDATES": UPDATES,
     "LEARNERS": LEARNERS,
     "ONE_PASS": ONE_PASS,
@@ -67,7 +70,7 @@ def test_defaults_are_said_once() -> None:
     parser = argparse.ArgumentParser()
     declarations.add_train(parser)
     given, settings = vars(parser.parse_args(["task"])), Settings()._asdict()
-    shared = set(given) & set(settings) - {"aggressiveness"}  # whose default depends on the learner
+    shared = set(given) & set(settings) - {"aggressiveness", "decoder"}  # which depend on the learner and the kind
     assert len(shared) > 7 and {name: given[name] for name in shared} == {name: settings[name] for name in shared}
     stop = TrainingPlan._field_defaults["stop"]
     assert (given["epochs"], given["stop_threshold"], given["patience"]) == tuple(stop)

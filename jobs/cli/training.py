@@ -5,6 +5,7 @@ import os
 from perceptron_core.errors import UserError
 from perceptron_core.kernels import COMPILED
 from perceptron_core.settings import Settings
+from perceptron_core.structures import KINDS
 from perceptron_core.task import Task
 from perceptron_core.training.stopping import StopRule
 from perceptron_core.weights.model_file import Model
@@ -81,7 +82,7 @@ def run_train(arguments: Arguments, task: Task) -> None:
         settings=Settings(
             learner=arguments.learner,
             aggressiveness=default_cap if arguments.aggressiveness is None else arguments.aggressiveness,
-            decoder=arguments.decoder,
+            decoder=arguments.decoder or KINDS[task.kind].decoders[0],
             beam=arguments.beam,
             update=arguments.update,
             local_epochs=arguments.local_epochs,

@@ -15,7 +15,7 @@ from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
 from perceptron_core.features.feature_set import extracted_key, template_key
 from perceptron_core.features.keys import joined_keys
-from perceptron_core.features.templates import LABEL_COLUMN, Template, boundary_value, feature_name
+from perceptron_core.features.templates import LABEL_COLUMN, Part, Template, boundary_value, feature_name
 from perceptron_core.kernels import KeyTable, compose_keys
 from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model
@@ -77,6 +77,13 @@ class _Finder:
             for feature in record["types"][-1]:
                 self._name(extracted_key(feature), extracted_name(feature))
             wanted = np.sort(np.fromiter(self.wanted, np.uint64, len(self.wanted)))
+            at_sites = self.structure.names_at_sites(
+                encoded, reader.tables(), wanted, lambda part, at, e=encoded: self._value(part, e, types, at)
+            )
+            if at_sites is not None:
+                for key, name in at_sites:
+                    self._name(key, name)
+                continue
             if not self._occur(wanted, encoded, reader.tables(), reader.label_hashes):
                 continue
             for template in self.task.features.templates:
@@ -145,12 +152,16 @@ class _Finder:
             elif part.column == LABEL_COLUMN:
                 values.append(self.model.labels[int(encoded.labels[at])])
             else:
-                column = self.task.features.columns.index(part.column)
-                attribute = self.encoder.attribute(column, part.attribute)
-                value = attribute(types[column][int(encoded.ids[column][at])])
-                assert value is not None, "a feature without a value does not fire"
-                values.append(value)
+                values.append(self._value(part, encoded, types, at))
         return values
+
+    def _value(self, part: Part, encoded: Encoded, types: list[list[str]], word: int) -> str:
+        """The value of a part at a word."""
+        column = self.task.features.columns.index(part.column)
+        attribute = self.encoder.attribute(column, part.attribute)
+        value = attribute(types[column][int(encoded.ids[column][word])])
+        assert value is not None, "a feature without a value does not fire"
+        return value
 
 
 def _digits(number: int, base: int, count: int) -> list[int]:

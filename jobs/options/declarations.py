@@ -3,7 +3,15 @@
 import argparse
 from collections.abc import Mapping, Sequence
 
-from perceptron_core.registry import ALL_LEARNERS, DECODERS, DEFAULT_MIXING, MIXINGS, UPDATES
+from perceptron_core.registry import (
+    ALL_LEARNERS,
+    DECODERS,
+    DEFAULT_MIXING,
+    MIXINGS,
+    SEQUENCE_DECODERS,
+    TREE_DECODERS,
+    UPDATES,
+)
 from perceptron_jobs.options.names import READY_TASKS, RUNNERS
 
 TASK_HELP = f"a task file (YAML), or the name of a ready one: {', '.join(READY_TASKS)}"
@@ -31,7 +39,15 @@ LEARNER_HELP = {
     "naive-bayes": "a baseline that counts in one pass and takes every token by itself",
     "rocchio": "another such baseline",
 }
-DECODER_HELP = {"viterbi": "exact", "beam": "keeps the B best states after a token", "greedy": "keeps the best one"}
+DECODER_HELP = {
+    "viterbi": "exact",
+    "beam": "keeps the B best states after a token",
+    "greedy": "keeps the best one",
+    "eisner2": "the best projective tree, with siblings",
+    "eisner": "the best projective tree by its arcs",
+    "mst": "the best tree by its arcs, projective or not",
+    "climb": "eisner2, then one head after the other is changed while that gains: trees need not be projective",
+}
 UPDATE_HELP = {
     "standard": "all of it",
     "early": "up to where the search lost the right labels",
@@ -185,8 +201,8 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--decoder",
         choices=DECODERS,
-        default=DECODERS[0],
-        help=f"the search; {explained(DECODERS, DECODER_HELP, DECODERS[0])}",
+        help=f"the search; for labels, {explained(SEQUENCE_DECODERS, DECODER_HELP, SEQUENCE_DECODERS[0])}; for trees, "
+        f"{explained(TREE_DECODERS, DECODER_HELP, TREE_DECODERS[0])}",
     )
     how.add_argument(
         "--beam", type=whole_number, default=8, metavar="B", help="states that a beam keeps after a token (default 8)"

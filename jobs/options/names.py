@@ -12,6 +12,8 @@ READY_TASKS = (
     "chunking-second",
     "chunking-tokens",
     "ner",
+    "parsing",
+    "parsing-fast",
     "text",
     "svmlight",
 )

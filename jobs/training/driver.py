@@ -45,7 +45,9 @@ from perceptron_jobs.training.shard_counts import count_shards_of_features
 def train(plan: TrainingPlan, listener: Listener) -> RunDir:
     """Train, or continue to train, in the plan's run directory."""
     plan.settings.check()
-    plan.task.structure(plan.settings.decoder).check(plan.settings)
+    structure = plan.task.structure(plan.settings.decoder)
+    structure.check(plan.settings)
+    structure.check_mixing(plan.mixing)
     plan = plan._replace(task=plan.task.for_decoder(plan.settings.decoder))
     check_mixing(plan.mixing, plan.settings.learner)
     plan = one_pass.plan_of_one_pass(plan)

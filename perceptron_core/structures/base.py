@@ -18,7 +18,7 @@ To add a structure: a folder here with its `Structure`, its `Engine` and its sea
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Optional, Protocol
+from typing import Any, Callable, ClassVar, NamedTuple, Optional, Protocol
 
 import numpy as np
 
@@ -31,11 +31,15 @@ from perceptron_core.features.encoding import Layout, TypeTables
 from perceptron_core.features.feature_set import FeatureSet, Program, extracted_key, template_key
 from perceptron_core.features.filters import StepSizes
 from perceptron_core.features.keys import FeatureKeys
-from perceptron_core.features.templates import Template, parse_feature_name, parse_templates
+from perceptron_core.features.templates import Part, Template, parse_feature_name, parse_templates
 from perceptron_core.kernels import KeyTable
 from perceptron_core.settings import Settings
 from perceptron_core.weights.rows import Rows
 from perceptron_core.weights.text import EXTRACTED, unescape
+
+
+ValueAt = Callable[[Part, int], str]
+"""The value of a template's part at a word, counted over all sentences."""
 
 
 class Counted(NamedTuple):
@@ -150,6 +154,9 @@ class Structure(ABC):
             if wanted not in known:
                 raise UserError(f"{name}: {wanted} does not work for {self.kind}; choose one of {', '.join(known)}")
 
+    def check_mixing(self, mixing: str) -> None:  # noqa: B027
+        """Refuse a mixing that this structure does not support."""
+
     def scored(self) -> dict[str, bool]:
         """The settings that the task and the structure decide: whether transitions, starts and stops have weights."""
         return {name: bool(self.record[name]) for name in ("transitions", "start_stop")}
@@ -166,7 +173,14 @@ class Structure(ABC):
 
     @abstractmethod
     def program(self, template: Template) -> Program:
-        """One template as `keys` composes it; used to find the names of features."""
+        """One template as `keys` composes it at every word; used to find the names of features."""
+
+    def names_at_sites(
+        self, encoded: Encoded, tables: TypeTables, wanted: np.ndarray, value: "ValueAt"
+    ) -> Optional[Iterator[tuple[int, str]]]:
+        """(key, name) of those of the wanted keys that occur at its sites; None if its sites are the words. `value` is
+        the string of a part at a word."""
+        return None
 
     # ------------------------------------------------------------ engines
 

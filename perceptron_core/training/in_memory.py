@@ -82,6 +82,7 @@ class InMemory:
         check_mixing(options.mixing, options.settings.learner)
         structure = task.structure(options.settings.decoder)
         structure.check(options.settings)
+        structure.check_mixing(options.mixing)
         self.task, self.options = task.for_decoder(options.settings.decoder), options
         self.structure = self.task.structure(options.settings.decoder)
         self.settings = settings_of_run(self.task, options.settings)

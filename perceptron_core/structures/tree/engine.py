@@ -47,6 +47,17 @@ class TreeBlock(NamedTuple):
         return TreeBlock(self.lengths[first:last], self.values[words], self.heads[words], self.relations[words])
 
 
+def tree_block(features: FeatureSet, encoded: Encoded, tables: TypeTables) -> TreeBlock:
+    """The values of every word are looked up here, so that a block does not depend on the tables of its shard."""
+    columns = [
+        table.reshape(-1, width)[ids] for ids, table, width in zip(encoded.ids, tables.columns, features.widths)
+    ]
+    values = np.concatenate(columns, axis=1) if columns else np.zeros((encoded.tokens(), 0), np.uint64)
+    heads, relations = encoded.targets["heads"], encoded.targets["relations"]
+    # The first labels are those of the arcs' rows.
+    return TreeBlock(encoded.lengths, values, heads, relations - np.int32(len(ARC_LABELS)))
+
+
 class TreeMemory(NamedTuple):
     """What engines of a shard share: which features are not too rare."""
 
@@ -80,13 +91,7 @@ class TreeEngine(Engine):
         self.trainer.use_threads(threads)
 
     def take(self, encoded: Encoded, tables: TypeTables) -> TreeBlock:
-        columns = []
-        for ids, table, width in zip(encoded.ids, tables.columns, self.features.widths):
-            columns.append(table.reshape(-1, width)[ids])
-        values = np.concatenate(columns, axis=1) if columns else np.zeros((encoded.tokens(), 0), np.uint64)
-        heads, relations = encoded.targets["heads"], encoded.targets["relations"]
-        relations = relations - np.int32(len(ARC_LABELS)) if len(relations) else NO_NUMBERS
-        return TreeBlock(encoded.lengths, values, heads, relations)
+        return tree_block(self.features, encoded, tables)
 
     def train(self, block: TreeBlock) -> Counted:
         return Counted(*self.trainer.train(block))

@@ -67,9 +67,9 @@ cdef class TreeFeatures:
             keys = keys_array
             for d in range(1, n + 1):
                 size = self.word_keys(&heads[0], d, &keys[0])
-                used = keys_array[:size]
-                parts.append(used[used != 0])
-                sizes.append(len(parts[-1]))
+                there = keys_array[:size][keys_array[:size] != 0]
+                parts.append(there)
+                sizes.append(len(there))
         return np.cumsum(sizes, dtype=np.int32), np.concatenate(parts)
 
     cdef Py_ssize_t word_keys(self, const int32_t *heads, Py_ssize_t d, uint64_t *keys) noexcept nogil:

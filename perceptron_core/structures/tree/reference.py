@@ -1,7 +1,7 @@
 """The finder of trees in NumPy and plain Python: the specification of the compiled one (native.pyx)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 
@@ -19,6 +19,40 @@ from perceptron_core.structures.tree.scoring import ANY, TreeScores
 from perceptron_core.structures.tree.trees import Heads, sibling_of
 
 ARCS, RELATIONS = range(2)  # the numbers of the banks
+
+
+def _changes_of(best: Heads, arc: np.ndarray, sibling: Optional[np.ndarray], one_root: bool, k: int) -> list[list[int]]:
+    """The tree, and the k - 1 best that differ from it by one head."""
+    changes = single_changes(best, arc, sibling, one_root) if k > 1 else []
+    others = sorted(changes, key=lambda change: -change.gain)[: k - 1]  # equal ones stay in order
+    return [list(best), *(changed(best, change) for change in others)]
+
+
+def _eisner2(scores: TreeScores, one_root: bool, k: int) -> list[list[int]]:
+    return eisner2(scores.arc, scores.sibling, one_root, k)
+
+
+def _eisner(scores: TreeScores, one_root: bool, k: int) -> list[list[int]]:
+    return eisner(scores.arc, one_root, k)
+
+
+def _mst(scores: TreeScores, one_root: bool, k: int) -> list[list[int]]:
+    return _changes_of(mst(scores.arc, one_root), scores.arc, None, one_root, k)
+
+
+def _climb(scores: TreeScores, one_root: bool, k: int) -> list[list[int]]:
+    start = eisner2(scores.arc, scores.sibling, one_root)[0]
+    best = climb(start, scores.arc, scores.sibling, one_root)
+    return _changes_of(best, scores.arc, scores.sibling, one_root, k)
+
+
+# name → (scores, whether the root has one child, k) → up to k trees, the best first
+DECODERS: dict[str, Callable[[TreeScores, bool, int], list[list[int]]]] = {
+    "eisner2": _eisner2,
+    "eisner": _eisner,
+    "mst": _mst,
+    "climb": _climb,
+}
 
 
 class Example(NamedTuple):
@@ -60,18 +94,7 @@ class TreeFinder(Finder):
 
     def trees(self, scores: TreeScores, k: int) -> list[list[int]]:
         """Up to k trees, the best first."""
-        if self.settings.decoder == "eisner":
-            return eisner(scores.arc, self.one_root, k)
-        if self.settings.decoder == "eisner2":
-            return eisner2(scores.arc, scores.sibling, self.one_root, k)
-        sibling = scores.sibling if self.second_order else None
-        if sibling is None:
-            best = mst(scores.arc, self.one_root)
-        else:
-            best = climb(eisner2(scores.arc, sibling, self.one_root)[0], scores.arc, sibling, self.one_root)
-        changes = single_changes(best, scores.arc, sibling, self.one_root) if k > 1 else []
-        others = sorted(changes, key=lambda change: -change.gain)[: k - 1]  # equal ones stay in order
-        return [best, *(changed(best, change) for change in others)]
+        return DECODERS[self.settings.decoder](scores, self.one_root, k)
 
     def guessed_relations(self, scores: TreeScores, heads: Heads, gold: Sequence[Optional[int]]) -> list[int]:
         """With the loss, where the gold relation is given."""

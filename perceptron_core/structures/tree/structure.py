@@ -13,7 +13,7 @@ R. McDonald, F. Pereira, Online learning of approximate dependency parsing algor
 R. McDonald, K. Lerman, F. Pereira, Multilingual dependency analysis with a two-stage discriminative parser, CoNLL 2006.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Optional
 
 import numpy as np
@@ -24,13 +24,13 @@ from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import Layout, TypeTables
 from perceptron_core.features.feature_set import FeatureSet, Program
 from perceptron_core.features.filters import StepSizes
-from perceptron_core.features.keys import FeatureKeys
+from perceptron_core.features.keys import FeatureKeys, KeyGroup
 from perceptron_core.features.templates import Template, parse_feature_name, parse_templates
 from perceptron_core.kernels import KeyTable
-from perceptron_core.registry import TREE, TREE_DECODERS
+from perceptron_core.registry import ONE_PASS, TREE, TREE_DECODERS
 from perceptron_core.settings import Settings
-from perceptron_core.structures.base import Structure, refuse_keys
-from perceptron_core.structures.tree.engine import TreeEngine, TreeMemory
+from perceptron_core.structures.base import Structure, ValueAt, refuse_keys
+from perceptron_core.structures.tree.engine import TreeEngine, TreeMemory, tree_block
 from perceptron_core.structures.tree.features import (
     ARC_ANCHORS,
     ARC_LABELS,
@@ -44,6 +44,8 @@ from perceptron_core.structures.tree.features import (
     named_key,
     sort_templates,
 )
+from perceptron_core.structures.tree.kernel import TreeFeatures
+from perceptron_core.structures.tree.names import find_names
 from perceptron_core.weights.rows import Rows
 
 DEFAULTS: dict[str, Any] = {
@@ -123,16 +125,34 @@ class Tree(Structure):
 
     def check(self, settings: Settings) -> None:
         super().check(settings)
+        if settings.learner in ONE_PASS:
+            raise UserError(f"learner: {settings.learner} counts labels, and a tree has none; choose another learner")
         if settings.decoder not in SECOND_ORDER:
             check_anchors(self.features.templates, SIBLING, settings.decoder, SECOND_ORDER)
+
+    def check_mixing(self, mixing: str) -> None:
+        if mixing == "scaled":
+            raise UserError(
+                "mixing: scaled counts the features of every shard, and the possible arcs of a tree have too many; "
+                "choose another mixing"
+            )
 
     # ------------------------------------------------------------ features
 
     def keys(self, encoded: Encoded, tables: TypeTables, label_hashes: np.ndarray) -> FeatureKeys:
-        raise NotImplementedError
+        """The features of the gold trees, by word: those of its arc, of its place among the siblings, of its relation.
+        The features of all possible arcs would be too many to count."""
+        block = tree_block(self.features, encoded, tables)
+        return FeatureKeys((KeyGroup(*TreeFeatures(self.tree_program).of_gold(block)),))
 
     def program(self, template: Template) -> Program:
-        raise UserError("the features of a tree are not at words, but at arcs")
+        raise ValueError("a tree's templates apply at arcs; see names_at_sites")
+
+    def names_at_sites(
+        self, encoded: Encoded, tables: TypeTables, wanted: np.ndarray, value: ValueAt
+    ) -> Iterator[tuple[int, str]]:
+        block = tree_block(self.features, encoded, tables)
+        return find_names(self.tree_program, self.templates, block, wanted, value)
 
     # ------------------------------------------------------------ engines
 
