@@ -8,7 +8,7 @@ linear in the length of the sentence.
 from collections.abc import Collection, Sequence
 from typing import ClassVar, Optional
 
-from perceptron_core.corpus.blocks import Place
+from perceptron_core.corpus.blocks import Columns, Fields, Place
 from perceptron_core.corpus.conllu import FIELDS, ConlluFormat
 from perceptron_core.corpus.format import TREE, Labels, input_columns
 from perceptron_core.corpus.sentence import Targets
@@ -16,7 +16,8 @@ from perceptron_core.corpus.trees import find_cycle
 from perceptron_core.errors import InputError, UserError
 
 HEAD, RELATION = "head", "deprel"
-NO_RELATION = "_"
+NOTHING = "_"  # a field without a value
+NO_RELATION = NOTHING
 MISSING = {"", NO_RELATION}
 ROOTS = ("one", "any")
 WORDS_OF_A_CYCLE = 8  # that an error names
@@ -49,6 +50,28 @@ class ConlluTreeFormat(ConlluFormat):
         self.inputs = input_columns([name for name in columns if name != RELATION], predict)
         self.predicted = (HEAD, RELATION) if labelled else (HEAD,)
         self.labelled, self.roots = labelled, roots
+
+    def _columns(
+        self, rows: list[Fields], positions: Sequence[int], place: Place, labels: Labels
+    ) -> tuple[Columns, Optional[Targets]]:
+        """A lemma, tag or feature that is not there ("_") is no value; a word without its universal tag is refused."""
+        columns, targets = super()._columns(rows, positions, place, labels)
+        if not any(NOTHING in column for column in columns):
+            return columns, targets
+        for name, column in zip(self.inputs, columns):
+            if name == "upos" and NOTHING in column:
+                word = column.index(NOTHING)
+                raise InputError(
+                    f"word {word + 1} ({rows[word][1]}) has no upos, which the features use; tag the text first, for "
+                    "example with the task upos.",
+                    place.source,
+                    place.start + positions[word],
+                )
+        filled = [
+            column if name == "form" else tuple(None if text == NOTHING else text for text in column)
+            for name, column in zip(self.inputs, columns)
+        ]
+        return tuple(filled), targets
 
     def _targets(
         self, fields: dict[str, tuple[str, ...]], positions: Sequence[int], place: Place, labels: Labels

@@ -9,6 +9,7 @@ A "digit" is a decimal digit of any script; Unicode decides what is a letter, an
 
 import difflib
 import itertools
+import re
 from collections.abc import Iterable, Mapping
 from typing import Callable, Optional
 
@@ -112,6 +113,22 @@ def _characters(count: int) -> str:
     return "character" if count == 1 else f"{count} characters"
 
 
+def feature_of(name: str) -> Attribute:
+    """The value of one morphological feature in a column like CoNLL-U's feats (`Case=Nom|Number=Sing`). A layered
+    feature, `Number[abs]`, is called `Number-abs`, since brackets are for offsets."""
+    layered = re.sub(r"-(.+)", r"[\1]", name)
+
+    def feature(feats: str) -> Optional[str]:
+        for pair in feats.split("|"):
+            key, found, value = pair.partition("=")
+            if found and key == layered:
+                return value
+        return None
+
+    feature.__doc__ = f"The value of the feature {layered}."
+    return feature
+
+
 # Name → function; each function's docstring is the line that help texts show.
 BUILT_IN: dict[str, Attribute] = {
     "identity": identity,
@@ -151,11 +168,13 @@ class AttributeSet:
         return list(self._attributes)
 
     def get(self, name: str) -> Attribute:
-        """The attribute with this name, or an attribute of another one, such as `suffix3(lower)`; refuses an unknown
-        name with the list of known ones."""
+        """The attribute with this name, or an attribute of another one, such as `suffix3(lower)`; a name in upper case
+        is that of a morphological feature. Refuses an unknown name with the list of known ones."""
         outer, _, inner = name.partition("(")
         if inner:
             return _composed(self.get(outer), self.get(inner[:-1]))
+        if name not in self._attributes and name[:1].isupper():
+            return feature_of(name)
         if name not in self._attributes:
             hint = did_you_mean(name, self._attributes)
             raise UserError(f"There is no attribute `{name}`.{hint} The attributes are: {', '.join(self.names())}.")

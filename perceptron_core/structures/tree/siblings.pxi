@@ -20,6 +20,8 @@ cdef class Triples:
     cdef float *table
     cdef uint8_t *filled  # by direction × head × child
     cdef Py_ssize_t room, table_room, filled_room
+    cdef uint64_t *keys_made  # of all siblings
+    cdef const float **rows
 
     def __init__(self, Sides sides, seeds, values, group_sides, numbers):
         cdef Py_ssize_t i
@@ -33,6 +35,8 @@ cdef class Triples:
         free(self.distinct)
         free(self.table)
         free(self.filled)
+        free(self.keys_made)
+        free(self.rows)
 
     cdef int make(self) except -1 nogil:
         """Number the values of a sentence whose sides are made."""
@@ -43,6 +47,8 @@ cdef class Triples:
             self.room = 2 * positions
             self.classes = <Py_ssize_t *>grown(self.classes, 3 * self.room * sizeof(Py_ssize_t))
             self.distinct = <uint64_t *>grown(self.distinct, 3 * self.room * sizeof(uint64_t))
+            self.keys_made = <uint64_t *>grown(self.keys_made, self.room * sizeof(uint64_t))
+            self.rows = <const float **>grown(self.rows, self.room * sizeof(float *))
         for a in range(3):
             keys, distinct, size = self.sides.side(self.side[a]), self.distinct + a * self.room, 0
             for p in range(positions):
@@ -70,16 +76,28 @@ cdef class Triples:
         cdef Py_ssize_t left = d < h, head = self.classes[h], child = self.classes[self.room + d], s, t
         cdef Py_ssize_t at = (left * self.sizes[0] + head) * self.sizes[1] + child
         cdef float *sums = self.table + at * self.sizes[2]
-        cdef uint64_t key
-        cdef float sum
         if not self.filled[at]:
             self.filled[at] = 1
-            for s in range(self.sizes[2]):
-                sum = 0
-                for t in range(self.count):
-                    sum += line_of(lines, self.key(t, head, child, s, directions[left]))[0]
-                sums[s] = sum
+            self.fill(lines, directions[left], head, child, sums)
         return sums
+
+    cdef void fill(
+        self, const Lines *lines, uint64_t direction, Py_ssize_t head, Py_ssize_t child, float *sums
+    ) noexcept nogil:
+        """The sums of one head and child, all siblings at once."""
+        cdef Py_ssize_t s, t, size = self.sizes[2]
+        cdef uint64_t key
+        cdef const uint64_t *siblings = self.distinct + 2 * self.room
+        memset(sums, 0, size * sizeof(float))
+        for t in range(self.count):
+            key = joined(joined(self.seeds[t], self.distinct[head]), self.distinct[self.room + child])
+            for s in range(size):
+                self.keys_made[s] = joined(key, siblings[s])
+                if self.values[t] & 1:
+                    self.keys_made[s] = joined(self.keys_made[s], direction)
+            find_lines(lines, self.keys_made, size, self.rows)
+            for s in range(size):
+                sums[s] += self.rows[s][0]
 
     cdef inline float score(
         self, const Lines *lines, const uint64_t *directions, Py_ssize_t h, Py_ssize_t s, Py_ssize_t d
