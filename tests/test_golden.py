@@ -20,6 +20,7 @@ from perceptron_core.task_file import read_task
 from perceptron_core.training.in_memory import Options, train_in_memory
 from perceptron_core.training.stopping import StopRule
 from perceptron_core.weights.model_file import write_model
+from treebank import treebank
 
 RECORDED = Path(__file__).with_name("golden.json")
 WORDS = ("time", "flies", "Arrow", "кот", "собака", "时间", "Ёж", "naïveté", "x-ray", "like", "42", "U.S.")
@@ -97,7 +98,21 @@ WORD_TAG = (
     "format: word_tag\ncolumns: [word]\npredict: tag\nfeatures: ['word[-1..1]', 'suffix3(lower)[0]', 'length[0]']\n"
 )
 TEXTS = "kind: classification\nfeatures: ['lower[0]', 'lower[0] & lower[1]']\n"
+TREES = """\
+kind: tree
+columns: [form, upos, feats]
+features: ["head.form & child.form", "head.upos & child.upos", "child.form & child.upos", "head.upos",
+           "left.upos[-1] & left.upos & right.upos", "left.upos & between.upos & right.upos", "child.upos & distance",
+           "head.upos & child.Case(feats)"]
+relations: ["head.upos & child.upos & direction", "child.form & first.upos", "child.upos & previous.upos & grand.form"]
+"""
+SIBLINGS = TREES.replace(
+    '"head.upos",', '"head.upos", "sibling.upos & child.upos", "head.upos & sibling.upos & child.upos & direction",'
+)
 TASKS = {
+    "trees": TREES,
+    "siblings": SIBLINGS,
+    "unlabelled": SIBLINGS.split("relations:")[0] + "labelled: false\nroots: any\n",
     "chunks": CHUNKS,
     "pairs": PAIRS,
     "legal": CHUNKS.replace("iob2", "{input: iob2, train: iobes, output: iob2}") + "legal_transitions: true\n",
@@ -131,7 +146,8 @@ class Case(NamedTuple):
 
 
 def _cases() -> dict[str, Case]:
-    cases = {f"task {task}": Case(task, ("--decoder", "greedy") if task == "history" else ()) for task in TASKS}
+    decoders = {"history": "greedy", "trees": "eisner", "siblings": "eisner2", "unlabelled": "climb"}
+    cases = {f"task {task}": Case(task, ("--decoder", decoders[task]) if task in decoders else ()) for task in TASKS}
     for learner in ("pa", "pa1", "pa2", "mira"):
         cases[f"learner {learner}"] = Case("pairs", ("--learner", learner))
     for learner in ("naive-bayes", "rocchio"):
@@ -183,6 +199,15 @@ def _cases() -> dict[str, Case]:
         "second order, scaled": Case("second", ("--shards", 3, "--mixing", "scaled")),
         "second order, min-count": Case("second", ("--min-count", 3, "--learner", "pa1")),
         "second order, history's templates": Case("history", ("--decoder", "viterbi")),
+        "trees, mst": Case("trees", ("--decoder", "mst", "--shards", 2)),
+        "trees, climb, pa1": Case("siblings", ("--decoder", "climb", "--learner", "pa1", "--shards", 3)),
+        "trees, k best": Case(
+            "siblings", ("--decoder", "eisner2", "--learner", "mira", "--k-best", 4, "--minibatch", 3, "--threads", 2)
+        ),
+        "trees, k best of mst": Case("trees", ("--decoder", "mst", "--learner", "mira", "--k-best", 3)),
+        "trees, min-updates": Case("siblings", ("--decoder", "eisner2", "--min-updates", 2, "--shards", 2)),
+        "trees, min-count": Case("siblings", ("--decoder", "climb", "--min-count", 3)),
+        "trees, rounds": Case("trees", ("--decoder", "eisner", "--shards", 4, "--rounds", 3)),
         "numbers, pa2": Case("svmlight", ("--learner", "pa2", "--shards", 2)),
     }
     return {**cases, **more}
@@ -192,6 +217,7 @@ CASES = _cases()
 BY_REFERENCE = (
     "task pairs", "task history", "task many", "task python", "task svmlight", "learner pa2", "learner rocchio, chunks",
     "mixing scaled", "beam, early, mira", "beam, max-violation", "k best", "minibatch mira", "min-updates", "rounds",
+    "task trees", "task unlabelled", "trees, mst", "trees, k best", "trees, min-updates", "trees, min-count",
     "task second", "second order, beam, early", "second order, k best", "second order, three shards",
 )  # fmt: skip
 
@@ -209,6 +235,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "csv.txt": "label,text\n" + _texts(choose, ","),
         "tsv.txt": "label\ttext\n" + _texts(choose, "\t"),
         "svmlight.txt": _numbers(choose),
+        **{f"{name}.txt": treebank(2026, 40) for name in ("trees", "siblings", "unlabelled")},
         "template": "U00:%x[-1,0]\nU01:%x[0,0]/%x[1,1]\nU:%x[0,1]\nU:%x[1,1]\nB01:%x[0,1]\nB\n",
         "own.py": OWN,
         "words.txt": "кот\tanimal\nflies\tanimal\ntime\n",

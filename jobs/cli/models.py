@@ -2,6 +2,7 @@
 
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.settings import Settings
+from perceptron_core.structures import KINDS
 from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model, write_model
 from perceptron_core.weights.text import format_weights, parse_weights
@@ -61,7 +62,7 @@ def run_export(arguments: Arguments) -> None:
 
 def run_import(arguments: Arguments, task: Task) -> None:
     decoding = {name: task.record["options"][name] for name in ("decoder", "beam") if name in task.record["options"]}
-    settings = Settings(**decoding).check()
+    settings = Settings(**{"decoder": KINDS[task.kind].decoders[0], **decoding}).check()
     structure = task.structure(settings.decoder)
     structure.check(settings)
     try:

@@ -4,6 +4,7 @@ Names take time and memory, so they are made only when they are needed (inspect,
 of the model.
 """
 
+import functools
 import gzip
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional
@@ -77,9 +78,8 @@ class _Finder:
             for feature in record["types"][-1]:
                 self._name(extracted_key(feature), extracted_name(feature))
             wanted = np.sort(np.fromiter(self.wanted, np.uint64, len(self.wanted)))
-            at_sites = self.structure.names_at_sites(
-                encoded, reader.tables(), wanted, lambda part, at, e=encoded: self._value(part, e, types, at)
-            )
+            value = functools.partial(self._value, encoded, types)
+            at_sites = self.structure.names_at_sites(encoded, reader.tables(), wanted, value)
             if at_sites is not None:
                 for key, name in at_sites:
                     self._name(key, name)
@@ -152,10 +152,10 @@ class _Finder:
             elif part.column == LABEL_COLUMN:
                 values.append(self.model.labels[int(encoded.labels[at])])
             else:
-                values.append(self._value(part, encoded, types, at))
+                values.append(self._value(encoded, types, part, at))
         return values
 
-    def _value(self, part: Part, encoded: Encoded, types: list[list[str]], word: int) -> str:
+    def _value(self, encoded: Encoded, types: list[list[str]], part: Part, word: int) -> str:
         """The value of a part at a word."""
         column = self.task.features.columns.index(part.column)
         attribute = self.encoder.attribute(column, part.attribute)

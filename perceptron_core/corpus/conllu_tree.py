@@ -6,7 +6,7 @@ linear in the length of the sentence.
 """
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar, Optional
+from typing import Any, ClassVar, Optional
 
 from perceptron_core.corpus.blocks import Columns, Fields, Place
 from perceptron_core.corpus.conllu import FIELDS, ConlluFormat
@@ -67,7 +67,7 @@ class ConlluTreeFormat(ConlluFormat):
                     place.source,
                     place.start + positions[word],
                 )
-        filled = [
+        filled: list[Any] = [
             column if name == "form" else tuple(None if text == NOTHING else text for text in column)
             for name, column in zip(self.inputs, columns)
         ]

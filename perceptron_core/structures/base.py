@@ -37,7 +37,6 @@ from perceptron_core.settings import Settings
 from perceptron_core.weights.rows import Rows
 from perceptron_core.weights.text import EXTRACTED, unescape
 
-
 ValueAt = Callable[[Part, int], str]
 """The value of a template's part at a word, counted over all sentences."""
 

@@ -13,8 +13,8 @@ may still get children. → means that the head is on the left, ← that it is o
     any number of them:     C→[0,n], where the root is position 0 and has no head
 
 Here every span has a list of its k best trees, so that k = 1 is the algorithm itself. Of equal scores the first split
-is the better one, then the better rank of the left part, then of the right part. O(k² n³); the compiled kernel finds the
-next best ones lazily (k_best.pxi).
+is the better one, then the better rank of the left part, then of the right part. O(k² n³); the compiled kernel finds
+the next best ones lazily (k_best.pxi).
 
 References
 ----------
@@ -23,7 +23,7 @@ L. Huang, D. Chiang, Better k-best parsing, IWPT 2005.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Callable, NamedTuple
+from typing import Callable, NamedTuple
 
 import numpy as np
 
@@ -46,15 +46,15 @@ def best_of(found: Iterable[Part], k: int) -> Parts:
     return sorted((part for part in found if part.score > NEVER), key=lambda part: -part.score)[:k]
 
 
-def joined(left: Parts, right: Parts, score: Callable[[Any, Any], Any], *arcs: tuple[int, int]) -> Iterator[Part]:
-    """Every tree of the left span with every one of the right span."""
+def joined(left: Parts, right: Parts, *arcs: tuple[int, int]) -> Iterator[Part]:
+    """Every tree of the left span with every one of the right span, and these arcs; the scores are added."""
     for a in left:
         for b in right:
-            yield Part(score(a.score, b.score), (*a.arcs, *b.arcs, *arcs))
+            yield Part(a.score + b.score, (*a.arcs, *b.arcs, *arcs))
 
 
-def add(a: np.float32, b: np.float32) -> np.float32:
-    return a + b
+def plus(parts: Iterable[Part], score: np.float32) -> Iterator[Part]:
+    return (Part(part.score + score, part.arcs) for part in parts)
 
 
 def read_heads(part: Part, n: int) -> list[int]:
@@ -83,10 +83,10 @@ class Chart:
 
     def complete(self, s: int, t: int) -> None:
         self.right[s, t] = best_of(
-            (p for q in range(s + 1, t + 1) for p in joined(self.open_right[s, q], self.right[q, t], add)), self.k
+            (p for q in range(s + 1, t + 1) for p in joined(self.open_right[s, q], self.right[q, t])), self.k
         )
         self.left[s, t] = best_of(
-            (p for q in range(s, t) for p in joined(self.left[s, q], self.open_left[q, t], add)), self.k
+            (p for q in range(s, t) for p in joined(self.left[s, q], self.open_left[q, t])), self.k
         )
 
     def trees(self, root_score: Callable[[int], Sequence[np.float32]]) -> list[list[int]]:
@@ -111,10 +111,8 @@ def eisner(arc: np.ndarray, one_root: bool, k: int = 1) -> list[list[int]]:
     """The k best projective trees, best first: the head of every position, -1 at the root."""
     chart = Chart(len(arc) - 1, one_root, k)
     for s, t in chart.spans():
-        inner = [(chart.right[s, q], chart.left[q + 1, t]) for q in range(s, t)]
         for spans, h, d in ((chart.open_right, s, t), (chart.open_left, t, s)):
-            score = arc[h, d] if d else NEVER
-            found = (p for a, b in inner for p in joined(a, b, lambda x, y, more=score: (x + y) + more, (h, d)))
-            spans[s, t] = best_of(found, k)
+            inner = (p for q in range(s, t) for p in joined(chart.right[s, q], chart.left[q + 1, t], (h, d)))
+            spans[s, t] = best_of(plus(inner, arc[h, d] if d else NEVER), k)
         chart.complete(s, t)
     return chart.trees(lambda r: [arc[0, r]])

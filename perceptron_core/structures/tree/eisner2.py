@@ -18,9 +18,11 @@ References
 R. McDonald, F. Pereira, Online learning of approximate dependency parsing algorithms, EACL 2006.
 """
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
-from perceptron_core.structures.tree.eisner import NEVER, Chart, Part, Parts, add, best_of, joined
+from perceptron_core.structures.tree.eisner import Chart, Part, Parts, best_of, joined, plus
 
 
 def eisner2(arc: np.ndarray, sibling: np.ndarray, one_root: bool, k: int = 1) -> list[list[int]]:
@@ -29,25 +31,18 @@ def eisner2(arc: np.ndarray, sibling: np.ndarray, one_root: bool, k: int = 1) ->
     chart = Chart(len(arc) - 1, one_root, k)
     between: dict[tuple[int, int], Parts] = {}  # S
     for s, t in chart.spans():
-        between[s, t] = best_of((p for q in range(s, t) for p in joined(chart.right[s, q], chart.left[q + 1, t], add)), k)
-        found = [_first_child(part, arc, sibling, s, t) for part in chart.left[s + 1, t]]
+        between[s, t] = best_of((p for q in range(s, t) for p in joined(chart.right[s, q], chart.left[q + 1, t])), k)
+        found = list(plus(chart.left[s + 1, t], sibling[s, 0, t]))
         for r in range(s + 1, t):
-            more, own = sibling[s, r, t], arc[s, t]
-            found += joined(
-                chart.open_right[s, r], between[r, t], lambda x, y, m=more, o=own: o + ((x + y) + m), (s, t)
-            )
-        chart.open_right[s, t] = best_of(found, k)
-        found = [_first_child(part, arc, sibling, t, s) for part in chart.right[s, t - 1]]
+            found += plus(joined(chart.open_right[s, r], between[r, t]), sibling[s, r, t])
+        chart.open_right[s, t] = best_of(_with_arc(found, arc, s, t), k)
+        found = list(plus(chart.right[s, t - 1], sibling[t, 0, s]))
         for r in range(s + 1, t):
-            more, own = sibling[t, r, s], arc[t, s]
-            found += joined(
-                between[s, r], chart.open_left[r, t], lambda x, y, m=more, o=own: o + ((x + y) + m), (t, s)
-            )
-        chart.open_left[s, t] = best_of(found, k) if s else []
+            found += plus(joined(between[s, r], chart.open_left[r, t]), sibling[t, r, s])
+        chart.open_left[s, t] = best_of(_with_arc(found, arc, t, s), k) if s else []
         chart.complete(s, t)
     return chart.trees(lambda r: [arc[0, r], sibling[0, 0, r]])
 
 
-def _first_child(inner: Part, arc: np.ndarray, sibling: np.ndarray, h: int, d: int) -> Part:
-    score = arc[h, d] + (inner.score + sibling[h, 0, d]) if d else NEVER
-    return Part(score, (*inner.arcs, (h, d)))
+def _with_arc(parts: Iterable[Part], arc: np.ndarray, h: int, d: int) -> Iterator[Part]:
+    return (Part(arc[h, d] + part.score, (*part.arcs, (h, d))) for part in parts)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from perceptron_core.errors import UserError
 from perceptron_core.features.encoded import NO_NUMBERS, Encoded
 from perceptron_core.features.encoding import TypeTables
 from perceptron_core.features.feature_set import FeatureSet
@@ -49,9 +50,7 @@ class TreeBlock(NamedTuple):
 
 def tree_block(features: FeatureSet, encoded: Encoded, tables: TypeTables) -> TreeBlock:
     """The values of every word are looked up here, so that a block does not depend on the tables of its shard."""
-    columns = [
-        table.reshape(-1, width)[ids] for ids, table, width in zip(encoded.ids, tables.columns, features.widths)
-    ]
+    columns = [table.reshape(-1, width)[ids] for ids, table, width in zip(encoded.ids, tables.columns, features.widths)]
     values = np.concatenate(columns, axis=1) if columns else np.zeros((encoded.tokens(), 0), np.uint64)
     heads, relations = encoded.targets["heads"], encoded.targets["relations"]
     # The first labels are those of the arcs' rows.
@@ -106,16 +105,15 @@ class TreeEngine(Engine):
     # ------------------------------------------------------------ weights
 
     def _load(self, weights: Rows) -> None:
-        """The rows of arcs have labels below those of relations."""
-        if not len(weights.keys):
-            return
-        sizes = np.diff(weights.starts)
-        firsts = np.zeros(len(weights.keys), np.int64)
-        firsts[sizes > 0] = weights.labels[weights.starts[:-1][sizes > 0]]
-        for bank, which, offset in (
-            (self.arcs, firsts < len(ARC_LABELS), 0),
-            (self.relations, firsts >= len(ARC_LABELS), len(ARC_LABELS)),
-        ):
+        """The labels of arcs come before those of relations, and no row has both."""
+        starts = np.asarray(weights.starts).astype(np.int64)
+        of_relation = weights.labels >= len(ARC_LABELS)
+        filled = np.flatnonzero(np.diff(starts))
+        first = np.zeros(len(weights.keys), bool)
+        first[filled] = of_relation[starts[filled]]
+        if (of_relation != np.repeat(first, np.diff(starts))).any():
+            raise UserError("the model is damaged: a feature has weights for arcs and for relations; train it again")
+        for bank, which, offset in ((self.arcs, ~first, 0), (self.relations, first, len(ARC_LABELS))):
             rows: Any = select(weights, np.flatnonzero(which))
             labels = (rows.labels - np.uint32(offset)).astype(np.uint32)
             bank.load(rows.keys, rows.starts.astype(np.int64), labels, rows.values["weight"], rows.counts)

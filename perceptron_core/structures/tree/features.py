@@ -116,6 +116,10 @@ def check_template(template: Template, path: str) -> None:
             f"`{template.text}` joins left, right or between with head, child or sibling; use the ones or the others",
             path,
         )
+    if anchors & {LEFT, RIGHT, BETWEEN} and not {LEFT, RIGHT} <= anchors:
+        raise InputError(f"`{template.text}`: name both left and right, or the anchors head and child", path)
+    if SIBLING in anchors and CHILD not in anchors:
+        raise InputError(f"`{template.text}`: a sibling is one of a child; name the child, too", path)
     if (anchors & {LEFT, RIGHT, BETWEEN}) and bare_values(template):
         raise InputError(f"`{template.text}`: direction and distance go with head and child; name these anchors", path)
     if SIBLING in anchors and DISTANCE in bare_values(template):
@@ -142,9 +146,7 @@ def side_key(values: Sequence[int]) -> int:
 def sides_of(template: Template) -> list[tuple[str, list[Part]]]:
     """The parts of every anchor, in the order in which sides are joined."""
     return [
-        (anchor, parts)
-        for anchor in ANCHORS
-        if (parts := [part for part in template.parts if part.anchor == anchor])
+        (anchor, parts) for anchor in ANCHORS if (parts := [part for part in template.parts if part.anchor == anchor])
     ]
 
 

@@ -87,7 +87,9 @@ class TreeFinder(Finder):
         begin = 0
         for length in filter(None, block.lengths.tolist()):
             words = slice(begin, begin + length)
-            yield Example(block.values[words], [-1, *block.heads[words].tolist()], [-1, *block.relations[words].tolist()])
+            yield Example(
+                block.values[words], [-1, *block.heads[words].tolist()], [-1, *block.relations[words].tolist()]
+            )
             begin += length
 
     # ------------------------------------------------------------ the search
@@ -133,7 +135,9 @@ class TreeFinder(Finder):
         return wrong, [constraint for constraint in constraints if constraint.norm]
 
     def _constraint(self, scores: TreeScores, example: Example, heads: Heads, relations: list[int]) -> Constraint:
-        loss = sum(a != b for a, b in zip(heads, example.heads)) + sum(a != b for a, b in zip(relations, example.relations))
+        loss = sum(a != b for a, b in zip(heads, example.heads)) + sum(
+            a != b for a, b in zip(relations, example.relations)
+        )
         return self.constraint(self.delta(scores, example, heads, relations), float(loss))
 
     def tree_score(self, scores: TreeScores, heads: Heads) -> np.float32:
@@ -153,8 +157,8 @@ class TreeFinder(Finder):
     # ------------------------------------------------------------ Δ
 
     def delta(self, scores: TreeScores, example: Example, heads: Heads, relations: list[int]) -> Delta:
-        """Δ = Φ(gold) − Φ(guess). Where the search may miss the gold tree, the arcs are left out unless the guess scores
-        as much."""
+        """Δ = Φ(gold) − Φ(guess). Where the search may miss the gold tree, the arcs are left out unless the guess
+        scores as much."""
         gold, delta = example.heads, Delta()
         if not self.may_miss(gold) or self.tree_score(scores, heads) >= self.tree_score(scores, gold):
             for d in range(1, len(gold)):

@@ -1,6 +1,6 @@
 """The relations of a tree's arcs: each arc by itself, with its neighbourhood in the tree.
 
-    relation(h, d) = argmax over r of  Σ over the templates f of the arc:  w[f, r]        the first of equal ones
+relation(h, d) = argmax over r of  Σ over the templates f of the arc:  w[f, r]        the first of equal ones
 """
 
 from collections.abc import Sequence

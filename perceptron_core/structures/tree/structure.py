@@ -26,6 +26,7 @@ from perceptron_core.features.feature_set import FeatureSet, Program
 from perceptron_core.features.filters import StepSizes
 from perceptron_core.features.keys import FeatureKeys, KeyGroup
 from perceptron_core.features.templates import Template, parse_feature_name, parse_templates
+from perceptron_core.hashing import extend_key, hash_string
 from perceptron_core.kernels import KeyTable
 from perceptron_core.registry import ONE_PASS, TREE, TREE_DECODERS
 from perceptron_core.settings import Settings
@@ -47,6 +48,7 @@ from perceptron_core.structures.tree.features import (
 from perceptron_core.structures.tree.kernel import TreeFeatures
 from perceptron_core.structures.tree.names import find_names
 from perceptron_core.weights.rows import Rows
+from perceptron_core.weights.text import START
 
 DEFAULTS: dict[str, Any] = {
     "format": "conllu_tree",
@@ -96,7 +98,11 @@ class Tree(Structure):
         if roots not in ("one", "any"):
             raise InputError(f"`roots` is {roots!r}, but must be one or any", path)
         chosen = {} if labelled else {"labelled": False}
-        record["format_options"] = {**record["format_options"], **chosen, **({} if roots == "one" else {"roots": roots})}
+        record["format_options"] = {
+            **record["format_options"],
+            **chosen,
+            **({} if roots == "one" else {"roots": roots}),
+        }
 
     @classmethod
     def read_templates(
@@ -182,5 +188,7 @@ class Tree(Structure):
     # ------------------------------------------------------------ names
 
     def key_of(self, name: str, label: str) -> int:
+        if name == START:  # a label without weights; it has a row of its own
+            return extend_key(hash_string(name), hash_string(label))
         template, values = parse_feature_name(name, self.features.templates)
         return named_key(template, values)
