@@ -3,9 +3,11 @@
 Hadoop's line reader breaks on line feeds and on carriage returns, so these two bytes are escaped; it passes on all
 others as they are. This adds one percent to the bytes; base64 would add a third.
 A record is plain data (numbers, strings, lists, dicts), which may contain one-dimensional NumPy arrays; an array is
-sent as its raw little-endian bytes, and comes back as a read-only view of them.
+sent as its raw little-endian bytes. It comes back read-only: as a view of them, or as a copy where they are not
+aligned, as kernels need them.
 """
 
+import re
 import zlib
 from typing import Any, Union
 
@@ -16,6 +18,7 @@ from perceptron_core.errors import UserError
 from perceptron_core.kernels import escape_line_ends, restore_line_ends
 
 ARRAY_CODE = 1
+NUMBERS = re.compile(r"\|[iu]1|<[iu][248]|<f[48]")  # the types of arrays that are sent
 
 
 class DamagedRecord(UserError):
@@ -32,7 +35,14 @@ def _pack_array(value: Any) -> msgpack.ExtType:
 def _unpack_array(code: int, data: bytes) -> np.ndarray:
     if code != ARRAY_CODE:
         raise ValueError(f"unknown extension {code}")
-    return np.frombuffer(data, dtype=data[:4].decode("ascii").strip(), offset=4)
+    name = data[:4].decode("ascii").strip()
+    if not NUMBERS.fullmatch(name):
+        raise ValueError("an array of something else than numbers")
+    array = np.frombuffer(data, name, offset=4)
+    if not array.flags.aligned:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
 
 
 def pack(record: Any) -> bytes:

@@ -72,9 +72,10 @@ class _Finder:
             encoded = reader.take(kind, record)
             if encoded is None:
                 continue
-            for column, new in zip(types, record["types"]):
+            new_types = self._types(record)
+            for column, new in zip(types, new_types):
                 column.extend(new)
-            for feature in record["types"][-1]:
+            for feature in new_types[-1]:
                 self._name(extracted_key(feature), extracted_name(feature))
             wanted = np.sort(np.fromiter(self.wanted, np.uint64, len(self.wanted)))
             if not self._occur(wanted, encoded, reader.tables(), reader.label_hashes):
@@ -83,6 +84,15 @@ class _Finder:
                 keys, tokens = self._sites(template, encoded, reader.tables(), reader.label_hashes)
                 self._search(template, keys, tokens, wanted, lambda t, at, e=encoded: self._values(t, e, types, at))
         reader.finish()
+
+    def _types(self, record: dict[str, Any]) -> list[list[str]]:
+        """The strings of the types that a block has for the first time, per column."""
+        types, widths = record.get("types"), (*self.task.features.widths, 1)
+        sizes = [len(new) // width for new, width in zip(record["new"], widths)]
+        sound = isinstance(types, list) and [len(new) if isinstance(new, list) else -1 for new in types] == sizes
+        if not sound or not all(text is None or isinstance(text, str) for new in types for text in new):
+            raise DamagedRecord("a block of a shard lacks the strings of its types; prepare the corpus again")
+        return types
 
     def _occur(self, wanted: np.ndarray, encoded: Encoded, tables: TypeTables, label_hashes: np.ndarray) -> bool:
         """Whether any of the keys is in the block. This is much quicker than to search in vain for where it is."""

@@ -15,7 +15,9 @@ from typing import Any, Optional
 from perceptron_core.counting.rare import Counter, kept_keys, sum_counts, token_counts
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
-from perceptron_core.weights.rows import from_record
+from perceptron_core.weights.records import from_record
+from perceptron_core.weights.rows import Rows
+from perceptron_core.wire import DamagedRecord
 from perceptron_jobs.mr.shard_job import Pairs, ShardJob
 
 
@@ -33,7 +35,9 @@ class MRCountFeatures(ShardJob):
 
     def take(self, kind: str, record: dict[str, Any]) -> Optional[Pairs]:
         if self.reader is None:
-            self.reader = self.task.shard_reader(record.get("labels", ()))
+            labels = record.get("labels") if isinstance(record, dict) else None  # the reader refuses what is damaged
+            named = [label for label in labels if isinstance(label, str)] if isinstance(labels, list) else []
+            self.reader = self.task.shard_reader(named)
         encoded = self.reader.take(kind, record)
         if encoded is None:
             return None
@@ -48,8 +52,14 @@ class MRCountFeatures(ShardJob):
         yield from self.by_range(self.counter.finish())
 
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
-        counts = sum_counts([from_record(record["rows"]) for record in records], self.options.least)
-        yield key, kept_keys(counts, self.options.least)
+        sent = [self.counts(record) for record in records]
+        yield key, kept_keys(sum_counts(sent, self.options.least), self.options.least)
+
+    def counts(self, record: Any) -> Rows:
+        rows = from_record(record.get("rows") if isinstance(record, dict) else None, 0, {})
+        if rows.counts is None:
+            raise DamagedRecord("a task sent features without their counts")
+        return rows
 
 
 if __name__ == "__main__":

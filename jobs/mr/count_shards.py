@@ -13,10 +13,11 @@ from typing import Any
 
 from perceptron_core.counting.shard_counts import ShardFeatures, count_shards
 from perceptron_core.task import Task
-from perceptron_core.training.mixing import check_complete
-from perceptron_core.weights.rows import from_record, to_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_core.weights.records import to_record
+from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among, received
 from perceptron_jobs.records.run_config import RunConfig
+
+COUNTED = {"shards": "u4"}  # the columns of a reducer's rows
 
 
 class MRCountShards(ShardJob):
@@ -40,9 +41,7 @@ class MRCountShards(ShardJob):
         yield from self.by_range(features, **place, origin=f"run {self.config.run}")
 
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
-        sent = list(records)
-        check_complete([(record["shard"], record["shards"], record["origin"]) for record in sent])
-        yield key, {"rows": to_record(count_shards([from_record(record["rows"]) for record in sent]))}
+        yield key, {"rows": to_record(count_shards([sent.rows for sent in received(records, 1, {})]))}
 
 
 if __name__ == "__main__":

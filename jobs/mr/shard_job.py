@@ -11,11 +11,13 @@ change the result. If a map task finds a user's error, it reads its input to the
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Optional
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Optional
 
 from perceptron_core.errors import UserError
-from perceptron_core.weights.rows import Rows, split_ranges, to_record
+from perceptron_core.training.mixing import check_complete
+from perceptron_core.weights.records import from_record, to_record
+from perceptron_core.weights.rows import Rows, split_ranges
 from perceptron_core.wire import DamagedRecord
 from perceptron_jobs.mr.job import Job
 from perceptron_jobs.mr.protocol import ERROR, REDUCER, LineProtocol, error_record, pass_errors_on
@@ -25,7 +27,42 @@ Pairs = Iterator[tuple[str, Any]]
 
 def place_among(chosen: Sequence[int], header: dict[str, Any]) -> dict[str, int]:
     """The place of a shard among those that the run trains on, and their number."""
+    if header["shard"] not in chosen:
+        raise UserError(f"the shard {header['shard']} is not one of the run's; prepare the corpus again")
     return {"shard": chosen.index(header["shard"]), "shards": len(chosen)}
+
+
+class Sent(NamedTuple):
+    """What one shard sent for a range."""
+
+    shard: int
+    shards: int
+    origin: str  # what the shard worked on
+    rows: Rows
+    stats: dict[str, int]  # what it counted
+    worked: list[float]  # when it began, and when it ended
+    record: dict[str, Any]  # all of it
+
+
+def received(records: Iterable[Any], labels: int, columns: Mapping[str, str]) -> list[Sent]:
+    """What all shards sent for a range, in their order; refuses what is damaged or not complete."""
+    sent = sorted((_sent(record, labels, columns) for record in records), key=lambda one: one.shard)
+    check_complete([(one.shard, one.shards, one.origin) for one in sent])
+    return sent
+
+
+def _sent(record: Any, labels: int, columns: Mapping[str, str]) -> Sent:
+    sound = isinstance(record, dict) and all(
+        isinstance(record.get(name), kind) for name, kind in (("shard", int), ("shards", int), ("origin", str))
+    )
+    stats, worked = (record.get("stats", {}), record.get("worked", [])) if sound else (None, None)
+    sound = sound and isinstance(stats, dict) and isinstance(worked, list)
+    sound = sound and all(isinstance(count, int) and 0 <= count < 1 << 48 for count in stats.values())
+    sound = sound and all(isinstance(moment, float) for moment in worked)
+    if not sound:
+        raise DamagedRecord("a task sent a record that does not say which shard of how many it is from")
+    rows = from_record(record.get("rows"), labels, columns)
+    return Sent(record["shard"], record["shards"], record["origin"], rows, stats, worked, record)
 
 
 class ShardJob(Job, ABC):

@@ -13,17 +13,20 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from perceptron_core.arrays import typed
 from perceptron_core.counting.rare import read_kept
 from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
 from perceptron_core.counting.sums import ShardSums, SummingPass
 from perceptron_core.task import Task
-from perceptron_core.training.mixing import check_complete
 from perceptron_core.weights.model_file import read_model
-from perceptron_core.weights.rows import add_up, from_record, to_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_core.weights.records import to_record
+from perceptron_core.weights.rows import add_up
+from perceptron_core.wire import DamagedRecord
+from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among, received
 from perceptron_jobs.records.run_config import RunConfig
 
 COUNTS, FREQUENCIES, VECTORS = "naive-bayes", "document-frequencies", "rocchio"
+SUMS = {"sum": "i8"}  # the columns of the rows that are sent
 
 
 class MRSumStatistics(ShardJob):
@@ -63,16 +66,26 @@ class MRSumStatistics(ShardJob):
             worked=self.worked(),
         )
 
+    def reducer_init(self) -> None:
+        super().reducer_init()
+        with open(self.options.config, encoding="utf-8") as file:
+            self.labels = len(RunConfig.from_record(json.load(file)).labels)
+
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
-        shards = sorted(records, key=lambda record: record["shard"])
-        check_complete([(shard["shard"], shard["shards"], shard["origin"]) for shard in shards])
+        shards = received(records, self.labels, SUMS)
+        try:
+            instances = [typed(shard.record.get("instances"), "<i8") for shard in shards]
+        except ValueError as error:
+            raise DamagedRecord(f"a task did not send how many instances each label has ({error})") from error
+        if any(len(counts) != self.labels for counts in instances):
+            raise DamagedRecord("a task counted the instances of other labels")
         yield (
             key,
             {
-                "rows": to_record(add_up([from_record(shard["rows"]) for shard in shards])),
-                "instances": sum(shard["instances"] for shard in shards),
-                "stats": [shard["stats"] for shard in shards],
-                "worked": [shard["worked"] for shard in shards],
+                "rows": to_record(add_up([shard.rows for shard in shards])),
+                "instances": sum(instances),
+                "stats": [shard.stats for shard in shards],
+                "worked": [shard.worked for shard in shards],
             },
         )
 

@@ -25,10 +25,12 @@ from perceptron_core.training.epoch import EpochPlan, ShardEpoch
 from perceptron_core.training.mixing import ShardStep, mix
 from perceptron_core.training.rounds import RoundPart
 from perceptron_core.weights.model_file import model_digest, read_model
-from perceptron_core.weights.rows import from_record, to_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_core.weights.records import to_record
+from perceptron_core.wire import DamagedRecord
+from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among, received
 from perceptron_jobs.records.run_config import RunConfig
 
+STEPS, MIXED = {"weight": "f4", "lag": "f8"}, {"weight": "f4", "mean": "f8"}  # the columns that are sent
 RESIDENT = "resident"  # a record instead of a shard that this process has in memory
 STATUS_SECONDS = 30  # Hadoop kills a task that reports nothing for ten minutes
 
@@ -102,27 +104,17 @@ class MRTrainEpoch(ShardJob):
 
     def reducer_init(self) -> None:
         super().reducer_init()
-        self.weights = read_model(self.options.weights).rows
+        self.mixed = read_model(self.options.weights)
 
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
-        steps, stats, worked = [], {}, {}
-        for record in records:
-            counted = stats[record["shard"]] = record["stats"]
-            worked[record["shard"]] = record["worked"]
-            steps.append(
-                ShardStep(
-                    record["shard"],
-                    record["shards"],
-                    record["origin"],
-                    counted["updates"],
-                    counted["examples"],
-                    from_record(record["rows"]),
-                )
-            )
-        mixed = mix(self.options.mixing, self.weights, steps)
-        in_order = sorted(stats)
-        shards = {"stats": [stats[shard] for shard in in_order], "worked": [worked[shard] for shard in in_order]}
-        yield key, {"rows": to_record(mixed), **shards}
+        shards = received(records, len(self.mixed.labels), STEPS)
+        if not all({"updates", "examples"} <= set(shard.stats) for shard in shards):
+            raise DamagedRecord("a task did not send what it counted")
+        steps = [
+            ShardStep(s.shard, s.shards, s.origin, s.stats["updates"], s.stats["examples"], s.rows) for s in shards
+        ]
+        mixed = to_record(mix(self.options.mixing, self.mixed.rows, steps))
+        yield key, {"rows": mixed, "stats": [s.stats for s in shards], "worked": [s.worked for s in shards]}
 
 
 if __name__ == "__main__":

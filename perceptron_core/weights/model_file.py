@@ -27,10 +27,21 @@ import numpy as np
 from perceptron_core.arrays import smallest
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError
+from perceptron_core.weights.checks import check_rows, check_shape
 from perceptron_core.weights.rows import Rows
+from perceptron_core.wire import DamagedRecord, unpack
 
 MAGIC = b"PERCEPT\x01"
 ALIGNMENT = 64
+
+# The columns of values that a file of each kind has; a model may have only one of its two.
+COLUMNS = {
+    "weights": {"weight": "f4"},
+    "average": {"sum": "f8"},
+    "model": {"weight": "f4", "averaged": "f4"},
+    "occurrences": {"shards": "u4"},
+    "idf": {"idf": "f8"},
+}
 
 
 class Model(NamedTuple):
@@ -85,10 +96,12 @@ def write_model(path: str, model: Model) -> None:
 
 
 def read_model(path: str, whole: bool = True) -> Model:
-    """Map a model file into memory; every checksum is verified, and so are the zeros between the arrays.
+    """Map a model file into memory; every checksum is verified, and so are the zeros between the arrays and what must
+    hold of the rows (checks.py).
 
-    With whole=False only the header is verified, and the rest is read only where it is used, so that a task that needs
-    a few rows does not read all of them. Labels and starts are then as narrow as in the file."""
+    With whole=False only the header and the sizes are verified, and the rest is read only where it is used, so that a
+    task that needs a few rows does not read all of them. Who fetches rows must check them. Labels and starts are then
+    as narrow as in the file."""
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -123,8 +136,28 @@ def read_model(path: str, whole: bool = True) -> Model:
     if whole:
         starts, labels = starts.astype(np.int64), labels.astype(np.uint32)
     rows = Rows(arrays["keys"], starts, labels, values, counts)
-    names = dict(msgpack.unpackb(arrays["names"].tobytes(), strict_map_key=False)) if "names" in arrays else None
+    columns = COLUMNS[header["kind"]]
+    if header["kind"] == "model":
+        columns = {name: kind for name, kind in columns.items() if name in values}
+    try:
+        if whole:
+            check_rows(rows, len(header["labels"]), columns)
+        else:
+            check_shape(rows, columns)
+        names = _names(arrays["names"]) if "names" in arrays else None
+    except DamagedRecord as error:
+        raise InputError(str(error), path) from error
     return Model(header["kind"], header["task"], header["labels"], header["settings"], rows, header["epochs"], names)
+
+
+def _names(packed: np.ndarray) -> dict[int, str]:
+    pairs = unpack(packed.tobytes())
+    sound = isinstance(pairs, list) and all(
+        isinstance(pair, list) and list(map(type, pair)) == [int, str] for pair in pairs
+    )
+    if not sound:
+        raise DamagedRecord("the names of the features are damaged; copy or make the model again")
+    return dict(pairs)
 
 
 def model_digest(path: str) -> str:

@@ -14,6 +14,7 @@ from perceptron_core.weights.model_file import ALIGNMENT, MAGIC, Model, model_di
 from perceptron_core.weights.rows import empty, from_entries, select
 
 TASK = {"columns": ["слово", "词"], "options": {"epochs": 3}, "labels": None, "lookups": {}}
+LABELS = ["a", "имя", "名", *map(str, range(300))]
 SETTINGS = {"decoder": "viterbi", "beam": 8, "aggressiveness": 0.1}
 
 
@@ -24,10 +25,10 @@ def rows_with(**columns: str) -> Any:
 
 
 MODELS = {
-    "weights": Model("weights", TASK, ["a", "имя", "名"], SETTINGS, rows_with(weight="f4")),
-    "average": Model("average", TASK, ["a", "имя", "名"], SETTINGS, rows_with(sum="f8"), epochs=7),
-    "model": Model("model", TASK, ["a"], SETTINGS, rows_with(weight="f4", averaged="f4")),
-    "named": Model("model", TASK, ["a"], SETTINGS, rows_with(weight="f4"), 0, {2**64 - 1: "word[0]=北京", 1: ""}),
+    "weights": Model("weights", TASK, LABELS, SETTINGS, rows_with(weight="f4")),
+    "average": Model("average", TASK, LABELS, SETTINGS, rows_with(sum="f8"), epochs=7),
+    "model": Model("model", TASK, LABELS, SETTINGS, rows_with(weight="f4", averaged="f4")),
+    "named": Model("model", TASK, LABELS, SETTINGS, rows_with(weight="f4"), 0, {2**64 - 1: "word[0]=北京", 1: ""}),
     "empty": Model("weights", TASK, [], SETTINGS, empty(weight="f4")),
 }
 
@@ -49,11 +50,17 @@ def test_models_come_back(tmp_path: Path, kind: str) -> None:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    st.dictionaries(st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 70000)), st.floats(width=32, allow_nan=False))
+    st.dictionaries(
+        st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 70000)),
+        st.floats(width=32, allow_nan=False, allow_infinity=False),
+    )
 )
 def test_any_rows_come_back(tmp_path: Path, entries: dict[tuple[int, int], float]) -> None:
     keys, labels = (np.array([entry[i] for entry in entries], kind) for i, kind in enumerate((np.uint64, np.uint32)))
-    model = MODELS["weights"]._replace(rows=from_entries(keys, labels, weight=np.array(list(entries.values()), "f4")))
+    names = [str(label) for label in range(70001)]
+    model = MODELS["weights"]._replace(
+        labels=names, rows=from_entries(keys, labels, weight=np.array(list(entries.values()), "f4"))
+    )
     write_model(str(tmp_path / "m"), model)
     assert_same_models(read_model(str(tmp_path / "m")), model)
 
