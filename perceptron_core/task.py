@@ -2,7 +2,8 @@
 
 It is made from its record, which is kept in models and runs, or which task_file.py reads from YAML. The record is
 self-contained: it holds the CRF++ template and the lookup files, parsed. Only a user's Python file is not in a model:
-the record has its name and its checksum, and the file is looked for when features are made.
+the record has its name and its checksum. Code is never loaded because a record names it: whoever wants features made
+gives the file's path, and it must have that checksum.
 """
 
 import hashlib
@@ -31,7 +32,7 @@ class Task:
 
     def __init__(self, record: dict[str, Any], python_path: Optional[str] = None) -> None:
         self.record = record
-        self.python_path = python_path  # where the user's Python file was found
+        self.python_path = python_path  # the Python file that the user named, in the task file or by --python
         self.format: Format = make_format(
             record["format"], record["columns"], record["predict"], **record["format_options"]
         )
@@ -160,22 +161,23 @@ class Task:
         return Encoder(self.features, attributes.get, self.layout, extractor)
 
     def find_python(self) -> Optional[str]:
-        """The user's Python file, if the features need one; refuses one that is not there, or not the same."""
+        """The user's Python file, if the features need one; refuses one that was not named, or is not the same."""
         named = self.record["python"]
         if not named:
             return None
-        path = self.python_path or named["file"]
-        if not os.path.isfile(path):
+        needed = f"the Python file {named['file']} (sha256 {named['sha256']})"
+        if self.python_path is None:
             raise UserError(
-                f"the features need the Python file {named['file']}, which is not here; "
-                f"run in its folder, or give its path: --python PATH"
+                f"the features need {needed}; read it, since it will be run, and give its path: --python FILE"
             )
-        if checksum(path) != named["sha256"]:
-            raise UserError(
-                f"{path} is not the file that the features were made with (its contents have changed); "
-                "restore it, or give the path of the original: --python PATH"
+        if not os.path.isfile(self.python_path):
+            raise InputError(f"there is no such file; the features need {needed}: --python FILE", self.python_path)
+        if checksum(self.python_path) != named["sha256"]:
+            raise InputError(
+                f"is not the file that the features were made with, which is {needed}; give that one: --python FILE",
+                self.python_path,
             )
-        return path
+        return self.python_path
 
 
 def checksum(path: str) -> str:
