@@ -44,7 +44,7 @@ def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
 def find_names(model: Model, task: Task, prepared: Prepared) -> dict[int, str]:
     """Feature names by key, for those of the model's keys that occur in the corpus."""
     structure = task.structure(model.settings["decoder"])
-    names = structure.fixed_names(model.labels)
+    names = structure.fixed_names(model.labels, model.rows.keys)
     wanted = set(model.rows.keys.tolist()) - set(names)
     finder = _Finder(model, task, names, wanted)
     for shard in range(len(prepared.shards)):

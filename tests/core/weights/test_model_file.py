@@ -10,11 +10,29 @@ from hypothesis import strategies as st
 
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.evaluation.predictor import choose_weights
+from perceptron_core.settings import Settings
 from perceptron_core.weights.model_file import ALIGNMENT, MAGIC, Model, model_digest, read_model, write_model
 from perceptron_core.weights.rows import empty, from_entries, select
 
-TASK = {"columns": ["слово", "词"], "options": {"epochs": 3}, "labels": None, "lookups": {}}
-SETTINGS = {"decoder": "viterbi", "beam": 8, "aggressiveness": 0.1}
+TASK = {
+    "format": "columns",
+    "format_options": {},
+    "columns": ["слово", "词"],
+    "predict": "词",
+    "encoding": {"input": "as-is", "train": "as-is", "output": "as-is"},
+    "labels": None,
+    "extractor": None,
+    "python": None,
+    "lookups": {"класс": {"кот": "животное"}},
+    "transitions": None,
+    "start_stop": True,
+    "bias": False,
+    "legal_transitions": False,
+    "metric": "accuracy",
+    "templates": [["слово[0]", [["слово", "identity", 0]], False, "names"]],
+    "options": {"epochs": 3},
+}
+SETTINGS = Settings(aggressiveness=0.1).record()
 
 
 def rows_with(**columns: str) -> Any:
