@@ -13,6 +13,7 @@ from typing import Any, Optional
 LONGEST_BEGINNING, LONGEST_END = 1500, 500  # characters of a message that are kept
 LONGEST_VALUE = 80
 
+_LONG_WORD = re.compile(r"\S{500,}")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -36,10 +37,14 @@ class InputError(UserError):
 
 def shortened(message: str) -> str:
     """A message without its middle, if it is very long; its end says what to do."""
-    left_out = len(message) - LONGEST_BEGINNING - LONGEST_END
-    if left_out > 0:
-        message = f"{message[:LONGEST_BEGINNING]} […{left_out:,} characters…] {message[-LONGEST_END:]}"
+    message = _LONG_WORD.sub(lambda found: _cut(found[0], LONGEST_VALUE, LONGEST_VALUE), message)
+    message = _cut(message, LONGEST_BEGINNING, LONGEST_END)
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", message)
+
+
+def _cut(text: str, beginning: int, end: int) -> str:
+    left_out = len(text) - beginning - end
+    return text if left_out <= 0 else f"{text[:beginning]} […{left_out:,} characters…] {text[-end:]}"
 
 
 def shown(value: Any) -> str:

@@ -41,7 +41,7 @@ def fault(value: Any, schema: Schema) -> Optional[str]:
     try:
         schema(value)
     except Wrong as wrong:
-        return f"is damaged: {wrong.sentence()}"
+        return wrong.sentence()
     return None
 
 
@@ -49,7 +49,7 @@ def check(value: Any, schema: Schema, source: str, remedy: str) -> Any:
     """The value, if it is as the schema says; otherwise an error that names the file and what to do."""
     found = fault(value, schema)
     if found:
-        raise InputError(f"{found}; {remedy}", source)
+        raise InputError(f"is damaged: {found}; {remedy}", source)
     return value
 
 

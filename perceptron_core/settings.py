@@ -11,7 +11,8 @@ from perceptron_core.schema import flag, number, one_of, or_nothing, record, who
 # Settings that were added later; a default is not recorded, so that models without them keep their bytes.
 LATER = ("min_updates", "minibatch", "k_best")
 
-_COUNT = whole(1, 10**9)
+LARGEST_COUNT = 10**9
+_COUNT = whole(1, LARGEST_COUNT)
 # The record of settings in models and runs.
 SETTINGS = record(
     {

@@ -5,12 +5,13 @@ A record comes from a task file (task_file.py), which makes it, or from a file t
 
 from typing import Any
 
+from perceptron_core.errors import shown
 from perceptron_core.features.templates import CRFPP, NAMES
 from perceptron_core.limits import FARTHEST_OFFSET, MOST_PARTS, MOST_TEMPLATES, limits
 from perceptron_core.registry import ENCODINGS, FORMATS, METRICS
 from perceptron_core.schema import (
     Schema,
-    anything,
+    Wrong,
     dict_of,
     flag,
     list_of,
@@ -35,6 +36,13 @@ def _part(value: Any) -> None:
     attribute = text(r"[^()]+(\([^()]+\))?", "an attribute, or one of another: suffix3(lower)")
     items: list[Schema] = [text(), attribute, whole(-FARTHEST_OFFSET, FARTHEST_OFFSET)]
     row_of(*items, *([text()] if isinstance(value, list) and len(value) > 3 else []))(value)
+
+
+def _option(value: Any) -> None:
+    """Of the command line, which checks it."""
+    for each in value if isinstance(value, list) else [value]:
+        if not isinstance(each, (str, int, float, type(None))):
+            raise Wrong(f"is {shown(each)}, but must be text or a number")
 
 
 _OPTION_LIST = list_of(text())
@@ -67,5 +75,5 @@ TASK = record(
             row_of(text(), list_of(_part, most=MOST_PARTS), flag, one_of(NAMES, CRFPP)), most=MOST_TEMPLATES
         ),
     },
-    may={"options": dict_of(anything)},
+    may={"options": dict_of(_option)},
 )

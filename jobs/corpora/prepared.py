@@ -11,9 +11,10 @@ from typing import Any, NamedTuple, Optional, Union
 
 from perceptron_core.errors import InputError, UserError, shown
 from perceptron_core.schema import anything, check, read_json
+from perceptron_core.text_file import is_device
 from perceptron_jobs.engines.errors import JobFailed
 from perceptron_jobs.records.prepared_manifest import PREPARED, VERSION, KeptFile, Manifest, PreparedShard
-from perceptron_jobs.storage import join, storage_of
+from perceptron_jobs.storage import is_remote, join, storage_of
 
 MANIFEST, KEPT = "prepared.json", "kept"
 
@@ -99,6 +100,8 @@ def check_files(files: Sequence[str]) -> None:
             raise InputError("is a folder; name the files in it", path)
         if storage_of(path).size(path) is None:
             raise InputError("there is no such file; check the name", path)
+        if not is_remote(path) and is_device(path):
+            raise InputError("is a device, which may have no end; give a file", path)
 
 
 @contextmanager

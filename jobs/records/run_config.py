@@ -18,7 +18,9 @@ DAMAGED = "restore the run directory, or train it again"
 SUMMED = "sum"  # the mixing of a learner that counts in one pass
 
 SEED = whole(-LARGEST, LARGEST)
-DATA = list_of(record({"bytes": whole()}, may={"sha256": text(), "s3": text(), "hdfs": anything}))  # only compared
+# What identifies a file by its storage; it is only compared and shown. An experiment also says how it has dealt them.
+_IDENTITY = record({"bytes": whole()}, may={"sha256": text(), "s3": text(), "hdfs": anything, "deal": text()})
+DATA = list_of(_IDENTITY)
 CONFIG = record(
     {
         "version": one_of(VERSION),

@@ -28,7 +28,7 @@ from perceptron_core.training.standing import Standing
 from perceptron_core.training.stopping import best_epoch
 from perceptron_core.weights.model_file import Model, read_model, write_model
 from perceptron_jobs.records.epoch_entry import ENTRY, STATS, EpochEntry, History, as_records
-from perceptron_jobs.records.mistakes import ELSEWHERE, MISTAKES
+from perceptron_jobs.records.mistakes import ELSEWHERE, check_mistakes
 from perceptron_jobs.records.run_config import CONFIG, DAMAGED, RunConfig
 from perceptron_jobs.storage import absolute, join, storage_of
 from perceptron_jobs.storage.base import NotOurs
@@ -201,7 +201,7 @@ class RunDir:
     def mistakes(self) -> Optional[dict[str, Any]]:
         """The model's confusions on the dev set, or None if there was none."""
         path = self.file("mistakes.json")
-        return read_json(path, MISTAKES) if self.storage.exists(path) else None
+        return read_json(path, check_mistakes) if self.storage.exists(path) else None
 
     def write_mistakes(self, mistakes: dict[str, Any]) -> None:
         self.storage.write(self.file("mistakes.json"), _json_bytes(mistakes))

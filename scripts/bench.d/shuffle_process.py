@@ -16,7 +16,6 @@ from prepared_records import shard_records
 from perceptron_core.features.keys import joined_keys
 from perceptron_core.settings import Settings
 from perceptron_core.shards.records import Record
-from perceptron_core.structures.sequence.keys import transition_keys
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_core.training.in_memory import InMemory, Options
@@ -55,7 +54,7 @@ def _end(before: Rows, step: Rows) -> Rows:
 def _features(task: Task, labels: list[str], records: list[Record]) -> np.ndarray:
     """The keys of all weights of a shard's features; transitions are in every shard."""
     structure, reader = task.structure(Settings().decoder), task.shard_reader(labels)
-    met = [transition_keys(labels).ravel()]
+    met = [np.array(list(structure.fixed_names(labels)), np.uint64)]
     for kind, record in records:
         encoded = reader.take(kind, record)
         if encoded is not None:

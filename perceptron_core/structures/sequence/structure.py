@@ -81,11 +81,11 @@ class FirstOrder(Structure):
 
     # ------------------------------------------------------------ names
 
-    def fixed_names(self, labels: Sequence[str], wanted: np.ndarray) -> dict[int, str]:
-        """Of transitions: a tagset of thousands has millions, so only those that are wanted get a name."""
+    def fixed_names(self, labels: Sequence[str], wanted: Optional[np.ndarray] = None) -> dict[int, str]:
+        """Those of transitions; a tagset of thousands has millions of them."""
         rows = [*map(before_name, labels), START, STOP]
         keys = transition_keys(labels)
-        there = np.isin(keys, wanted)
+        there = np.isin(keys, keys if wanted is None else wanted)
         return {key: rows[row] for key, row in zip(keys[there].tolist(), np.nonzero(there)[0].tolist())}
 
     def key_of(self, name: str, label: str) -> int:

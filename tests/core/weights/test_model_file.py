@@ -173,7 +173,7 @@ def test_rows_are_found_in_a_model_that_is_not_read_whole(tmp_path: Path) -> Non
     keys = np.repeat(np.sort(random.integers(1, 2**63, 300, dtype=np.uint64)), 3)
     labels = np.tile([0, 7, 299], 300).astype(np.uint32)
     rows = from_entries(keys, labels, weight=random.normal(size=900).astype(np.float32))
-    model = Model("weights", {}, [str(label) for label in range(300)], {}, rows)
+    model = MODELS["weights"]._replace(labels=[str(label) for label in range(300)], rows=rows)
     path = tmp_path / "m"
     write_model(str(path), model)
     sparing = read_model(str(path), whole=False).rows
