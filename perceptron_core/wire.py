@@ -79,7 +79,7 @@ def decode_line(line: bytes) -> tuple[str, Any]:
     checked = memoryview(restore_line_ends(text))
     data = checked[4:]
     checksum = int.from_bytes(checked[:4], "little")
-    if checksum not in (zlib.crc32(data, zlib.crc32(key)), zlib.crc32(data)):
+    if zlib.crc32(data, zlib.crc32(key)) != checksum and zlib.crc32(data) != checksum:
         raise DamagedRecord("a line does not decode (its checksum is wrong); it was truncated or altered")
     try:
         return key.decode("ascii"), unpack(data)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from perceptron_core.counting.rare import Counter, kept_keys, sum_counts, token_counts
+from perceptron_core.shards.frame import checked_header
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
 from perceptron_core.weights.rows import from_record
@@ -33,7 +34,8 @@ class MRCountFeatures(ShardJob):
 
     def take(self, kind: str, record: dict[str, Any]) -> Optional[Pairs]:
         if self.reader is None:
-            self.reader = self.task.shard_reader(record.get("labels", ()))
+            labels = checked_header(record)["labels"] if kind == "header" else ()
+            self.reader = self.task.shard_reader(labels)
         encoded = self.reader.take(kind, record)
         if encoded is None:
             return None

@@ -68,7 +68,7 @@ def read_lines(path: Path, opener: Callable[[str], io.BufferedReader] = open_loc
             # The file's name does not tell: a download may be packed or unpacked on its way.
             packed = file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
             stream: io.BufferedIOBase = Unpacked(file, source) if packed else file
-            for chunk in _whole_lines(stream, source):
+            for chunk in whole_lines(stream, source):
                 if not lines_before:
                     chunk = chunk.removeprefix(codecs.BOM_UTF8)
                 lines = _decode(chunk, source, lines_before)
@@ -88,7 +88,7 @@ def read_lines(path: Path, opener: Callable[[str], io.BufferedReader] = open_loc
         raise InputError(f"cannot be read ({error.strerror or error}); check the file.", source) from None
 
 
-def _whole_lines(stream: io.BufferedIOBase, source: str) -> Iterator[bytes]:
+def whole_lines(stream: io.BufferedIOBase, source: str) -> Iterator[bytes]:
     """Yield chunks that end at the end of a line (without its "\\n"), so that no character is split."""
     started: list[bytes] = []  # a line whose end has not been read; joined once, however long it gets
     lines = 0

@@ -20,9 +20,9 @@ from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import Layout, TypeTables
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.kernels import hash_strings
+from perceptron_core.shards.frame import VERSION, checked_header, checked_trailer
 from perceptron_core.wire import DamagedRecord
 
-VERSION = 2
 BLOCK_TOKENS = 8192  # in texts: words
 
 Record = tuple[str, dict[str, Any]]
@@ -96,7 +96,7 @@ class ShardReader:
             return self._take_block(record)
         elif kind == "trailer":
             counted = {"blocks": self.blocks, "sentences": self.sentences, "tokens": self.tokens}
-            if record != counted:
+            if checked_trailer(record) != counted:
                 raise DamagedRecord(f"the shard holds {counted}, its trailer says {record}; prepare the corpus again")
             self.complete = True
         else:
@@ -106,12 +106,7 @@ class ShardReader:
     def _take_header(self, record: dict[str, Any]) -> None:
         if self.header is not None:
             raise DamagedRecord("there is a second header within one shard: a task was given more than one shard")
-        if record.get("version") != VERSION:
-            raise UserError(
-                f"the shard has version {record.get('version')}, but this program reads version {VERSION}; "
-                "prepare the corpus again"
-            )
-        if record["features"] != self.fingerprint:
+        if checked_header(record)["features"] != self.fingerprint:
             raise UserError("the shard was prepared with other features; prepare the corpus again")
         unknown = [label for label in record["labels"] if label not in self.label_numbers]
         if unknown:
