@@ -7,7 +7,6 @@ sent as its raw little-endian bytes. It comes back read-only: as a view of them,
 aligned, as kernels need them.
 """
 
-import re
 import zlib
 from typing import Any, Union
 
@@ -18,7 +17,7 @@ from perceptron_core.errors import UserError
 from perceptron_core.kernels import escape_line_ends, restore_line_ends
 
 ARRAY_CODE = 1
-NUMBERS = re.compile(r"\|[iu]1|<[iu][248]|<f[48]")  # the types of arrays that are sent
+TYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8")  # of arrays
 
 
 class DamagedRecord(UserError):
@@ -35,10 +34,10 @@ def _pack_array(value: Any) -> msgpack.ExtType:
 def _unpack_array(code: int, data: bytes) -> np.ndarray:
     if code != ARRAY_CODE:
         raise ValueError(f"unknown extension {code}")
-    name = data[:4].decode("ascii").strip()
-    if not NUMBERS.fullmatch(name):
-        raise ValueError("an array of something else than numbers")
-    array = np.frombuffer(data, name, offset=4)
+    dtype = data[:4].decode("ascii").strip()
+    if dtype not in TYPES:
+        raise ValueError(f"unknown type of array {dtype!r}")
+    array = np.frombuffer(data, dtype, offset=4)
     if not array.flags.aligned:
         array = array.copy()
         array.flags.writeable = False
@@ -61,13 +60,22 @@ def unpack(data: Union[bytes, memoryview]) -> Any:
 
 
 def encode_line(key: str, record: Any) -> bytes:
-    """`key TAB (crc + msgpack, escaped)`, without the line end."""
-    data = pack(record)
-    return key.encode("ascii") + b"\t" + escape_line_ends(zlib.crc32(data).to_bytes(4, "little") + data)
+    """`key TAB (crc + msgpack, escaped)`, without the line end; the checksum is that of the key and the record."""
+    return _line(key.encode("ascii"), pack(record), zlib.crc32(key.encode("ascii")))
+
+
+def encode_file_line(key: str, record: Any) -> bytes:
+    """The same for the files of a prepared corpus. There the checksum is that of the record alone: the file has one of
+    its own."""
+    return _line(key.encode("ascii"), pack(record), 0)
+
+
+def _line(key: bytes, data: bytes, checksum_before: int) -> bytes:
+    return key + b"\t" + escape_line_ends(zlib.crc32(data, checksum_before).to_bytes(4, "little") + data)
 
 
 def decode_line(line: bytes) -> tuple[str, Any]:
-    """The inverse of `encode_line`."""
+    """The inverse of `encode_line` and `encode_file_line`."""
     key, tab, text = line.rstrip(b"\r\n").partition(b"\t")
     if not tab:
         raise DamagedRecord(
@@ -75,7 +83,8 @@ def decode_line(line: bytes) -> tuple[str, Any]:
         )
     checked = memoryview(restore_line_ends(text))
     data = checked[4:]
-    if zlib.crc32(data) != int.from_bytes(checked[:4], "little"):
+    checksum = int.from_bytes(checked[:4], "little")
+    if zlib.crc32(data, zlib.crc32(key)) != checksum and zlib.crc32(data) != checksum:
         raise DamagedRecord("a line does not decode (its checksum is wrong); it was truncated or altered")
     try:
         return key.decode("ascii"), unpack(data)

@@ -6,9 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, NoReturn, Optional
 
-import yaml
-
 from perceptron_core.errors import InputError
+from perceptron_core.text_file import parse_yaml, read_text
 from perceptron_jobs.experiment.cell import Axes, Cell, Corpus, as_list, without
 from perceptron_jobs.experiment.makers import MAKERS
 from perceptron_jobs.experiment.results import CURVES, MEASURES
@@ -60,13 +59,11 @@ def read_experiment(path: str, data: Optional[str], full: bool) -> Experiment:
 
 def _load(path: str) -> dict[str, Any]:
     try:
-        with open(path, encoding="utf-8") as file:
-            content = yaml.safe_load(file)
-    except OSError as error:
+        text = read_text(path)
+    except InputError as error:
         ready = ", ".join(READY_EXPERIMENTS)
-        raise InputError(f"cannot be read: {error.strerror}; give a file, or a ready one: {ready}", path) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"is not YAML: {' '.join(str(error).split())}", path) from error
+        raise InputError(f"{error.problem}; give a file, or a ready one: {ready}", path) from error
+    content = parse_yaml(text, path)
     if not isinstance(content, dict):
         raise InputError(f"is not an experiment; it needs {', '.join(KEYS)}", path)
     return content

@@ -4,12 +4,14 @@ Names take time and memory, so they are made only when they are needed (inspect,
 of the model.
 """
 
-import gzip
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
 import numpy as np
 
+from perceptron_core.corpus.files import whole_lines
+from perceptron_core.corpus.unpacking import Unpacked
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
@@ -44,7 +46,7 @@ def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
 def find_names(model: Model, task: Task, prepared: Prepared) -> dict[int, str]:
     """Feature names by key, for those of the model's keys that occur in the corpus."""
     structure = task.structure(model.settings["decoder"])
-    names = structure.fixed_names(model.labels)
+    names = structure.fixed_names(model.labels, model.rows.keys)
     wanted = set(model.rows.keys.tolist()) - set(names)
     finder = _Finder(model, task, names, wanted)
     for shard in range(len(prepared.shards)):
@@ -173,14 +175,9 @@ def _digits(number: int, base: int, count: int) -> list[int]:
 
 
 def _records(path: str) -> Iterator[tuple[str, Any]]:
-    for line in _gunzip(path).split(b"\n"):
-        if line:
-            yield decode_line(line)
-
-
-def _gunzip(path: str) -> bytes:
     try:
-        with open_file(path) as packed, gzip.open(packed) as file:
-            return file.read()
-    except (OSError, EOFError) as error:
+        with open_file(path) as packed, Unpacked(packed, path) as file:
+            for lines in whole_lines(file, path):
+                yield from map(decode_line, filter(None, lines.split(b"\n")))
+    except (OSError, EOFError, zlib.error) as error:
         raise DamagedRecord(f"{path}: cannot be read ({error}); prepare the corpus again") from error

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from perceptron_core.counting.rare import Counter, kept_keys, sum_counts, token_counts
+from perceptron_core.shards.frame import checked_header
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
 from perceptron_core.weights.records import from_record
@@ -35,9 +36,8 @@ class MRCountFeatures(ShardJob):
 
     def take(self, kind: str, record: dict[str, Any]) -> Optional[Pairs]:
         if self.reader is None:
-            labels = record.get("labels") if isinstance(record, dict) else None  # the reader refuses what is damaged
-            named = [label for label in labels if isinstance(label, str)] if isinstance(labels, list) else []
-            self.reader = self.task.shard_reader(named)
+            labels = checked_header(record)["labels"] if kind == "header" else ()
+            self.reader = self.task.shard_reader(labels)
         encoded = self.reader.take(kind, record)
         if encoded is None:
             return None

@@ -7,7 +7,6 @@
 Ranges and errors are explained in jobs/mr/shard_job.py.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,8 +25,7 @@ class MRCountShards(ShardJob):
         self.add_file_arg("--config", help="the run's configuration, JSON")
 
     def begin(self) -> None:
-        with open(self.options.config, encoding="utf-8") as file:
-            self.config = RunConfig.from_record(json.load(file))
+        self.config = RunConfig.of_file(self.options.config)
         task = Task(self.config.task)
         structure = task.structure(self.config.settings["decoder"])
         self.features = ShardFeatures(task.shard_reader(self.config.labels), structure)

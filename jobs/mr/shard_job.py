@@ -28,7 +28,7 @@ Pairs = Iterator[tuple[str, Any]]
 def place_among(chosen: Sequence[int], header: dict[str, Any]) -> dict[str, int]:
     """The place of a shard among those that the run trains on, and their number."""
     if header["shard"] not in chosen:
-        raise UserError(f"the shard {header['shard']} is not one of the run's; prepare the corpus again")
+        raise DamagedRecord(f"the run does not train on the shard {header['shard']}; prepare the corpus again")
     return {"shard": chosen.index(header["shard"]), "shards": len(chosen)}
 
 

@@ -9,7 +9,6 @@ Rocchio's vectors need the inverse document frequencies, which come from an earl
 distributed cache. Ranges and errors are explained in jobs/mr/shard_job.py.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,8 +37,7 @@ class MRSumStatistics(ShardJob):
         self.add_passthru_arg("--what", choices=[COUNTS, FREQUENCIES, VECTORS], help="what is summed")
 
     def begin(self) -> None:
-        with open(self.options.config, encoding="utf-8") as file:
-            self.config = RunConfig.from_record(json.load(file))
+        self.config = RunConfig.of_file(self.options.config)
         task = Task(self.config.task)
         kept = read_kept(self.options.kept) if self.options.kept else None
         structure = task.structure(self.config.settings["decoder"])
@@ -68,8 +66,7 @@ class MRSumStatistics(ShardJob):
 
     def reducer_init(self) -> None:
         super().reducer_init()
-        with open(self.options.config, encoding="utf-8") as file:
-            self.labels = len(RunConfig.from_record(json.load(file)).labels)
+        self.labels = len(RunConfig.of_file(self.options.config).labels)
 
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
         shards = received(records, self.labels, SUMS)

@@ -9,7 +9,6 @@ The mixed weights and the run's configuration come through the distributed cache
 of MRCountShards. Ranges and errors are explained in jobs/mr/shard_job.py.
 """
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -50,8 +49,7 @@ class MRTrainEpoch(ShardJob):
         self.add_passthru_arg("--keep-shards", action="store_true", help="keep them in memory for the next epoch")
 
     def begin(self) -> None:
-        with open(self.options.config, encoding="utf-8") as file:
-            self.config = RunConfig.from_record(json.load(file))
+        self.config = RunConfig.of_file(self.options.config)
         self.last_status = time.monotonic()
         plan = EpochPlan(
             Task(self.config.task),

@@ -21,9 +21,9 @@ from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import Layout, TypeTables
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.kernels import hash_strings
+from perceptron_core.shards.frame import VERSION, checked_header, checked_trailer
 from perceptron_core.wire import DamagedRecord
 
-VERSION = 2
 BLOCK_TOKENS = 8192  # in texts: words
 
 Record = tuple[str, dict[str, Any]]
@@ -99,8 +99,8 @@ class ShardReader:
             return self._take_block(record)
         elif kind == "trailer":
             counted = {"blocks": self.blocks, "sentences": self.sentences, "tokens": self.tokens}
-            if list(map(record.get, counted)) != list(counted.values()):
-                raise DamagedRecord(f"the shard holds {counted}, its trailer says others; prepare the corpus again")
+            if checked_trailer(record) != counted:
+                raise DamagedRecord(f"the shard holds {counted}, its trailer says {record}; prepare the corpus again")
             self.complete = True
         else:
             raise DamagedRecord(f"a shard has no record of the kind {kind!r:.20}; prepare the corpus again")
@@ -109,18 +109,10 @@ class ShardReader:
     def _take_header(self, record: dict[str, Any]) -> None:
         if self.header is not None:
             raise DamagedRecord("there is a second header within one shard: a task was given more than one shard")
-        if record.get("version") != VERSION:
-            raise UserError(
-                f"the shard has version {record.get('version')!r:.20}, but this program reads version {VERSION}; "
-                "prepare the corpus again"
-            )
-        counts, labels = [record.get(name) for name in ("shard", "sentences", "tokens")], record.get("labels")
-        if not isinstance(labels, list) or not all(isinstance(count, int) and count >= 0 for count in counts):
-            raise DamagedRecord("the header of a shard is damaged; prepare the corpus again")
-        if record.get("features") != self.fingerprint:
+        if checked_header(record)["features"] != self.fingerprint:
             raise UserError("the shard was prepared with other features; prepare the corpus again")
-        known = {label for label in labels if isinstance(label, str)} & set(self.label_numbers)
-        unknown = [str(label)[:100] for label in labels if not isinstance(label, str) or label not in known]
+        labels = record["labels"]
+        unknown = [label for label in labels if label not in self.label_numbers]
         if unknown:
             some = ", ".join(unknown[:10])
             raise UserError(f"the shard has labels that the run does not know: {some}; prepare the corpus again")

@@ -9,6 +9,7 @@ from typing import Any, Union
 
 import numpy as np
 
+from perceptron_core.errors import UserError
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
 from perceptron_core.features.keys import joined_keys, label_hashes
@@ -23,6 +24,7 @@ from perceptron_core.weights.checks import check_rows
 from perceptron_core.weights.rows import Rows, find_keys, from_entries, interleave, select
 
 EMISSIONS, PAIRS = 0, 1  # the groups of features
+MOST_PAIRS = 2**31 - 1  # the kernel numbers them by 32 bits
 
 
 class SequenceEngine(Engine):
@@ -104,6 +106,11 @@ class SequenceEngine(Engine):
             self._fetched = known
         if known_pairs > self._fetched_pairs:
             size = len(self.labels)
+            if known_pairs * size > MOST_PAIRS:
+                raise UserError(
+                    f"{known_pairs:,} features are joined with each of {size:,} previous labels, but there can be no "
+                    f"more than {MOST_PAIRS:,} such pairs; leave out templates with `label[-1]`, or use --min-count"
+                )
             self.pairs.reserve(known_pairs * size)
             if len(self.memory.sizes_of_steps[PAIRS]):
                 self.pairs.step_sizes, self.pairs.rows_per_step_size = self.memory.sizes_of_steps[PAIRS].view(), size

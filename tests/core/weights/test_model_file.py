@@ -10,12 +10,30 @@ from hypothesis import strategies as st
 
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.evaluation.predictor import choose_weights
+from perceptron_core.settings import Settings
 from perceptron_core.weights.model_file import ALIGNMENT, MAGIC, Model, model_digest, read_model, write_model
 from perceptron_core.weights.rows import empty, from_entries, select
 
-TASK = {"columns": ["слово", "词"], "options": {"epochs": 3}, "labels": None, "lookups": {}}
+TASK = {
+    "format": "columns",
+    "format_options": {},
+    "columns": ["слово", "词"],
+    "predict": "词",
+    "encoding": {"input": "as-is", "train": "as-is", "output": "as-is"},
+    "labels": None,
+    "extractor": None,
+    "python": None,
+    "lookups": {"класс": {"кот": "животное"}},
+    "transitions": None,
+    "start_stop": True,
+    "bias": False,
+    "legal_transitions": False,
+    "metric": "accuracy",
+    "templates": [["слово[0]", [["слово", "identity", 0]], False, "names"]],
+    "options": {"epochs": 3},
+}
 LABELS = ["a", "имя", "名", *map(str, range(300))]
-SETTINGS = {"decoder": "viterbi", "beam": 8, "aggressiveness": 0.1}
+SETTINGS = Settings(aggressiveness=0.1).record()
 
 
 def rows_with(**columns: str) -> Any:
@@ -162,7 +180,7 @@ def test_rows_are_found_in_a_model_that_is_not_read_whole(tmp_path: Path) -> Non
     keys = np.repeat(np.sort(random.integers(1, 2**63, 300, dtype=np.uint64)), 3)
     labels = np.tile([0, 7, 299], 300).astype(np.uint32)
     rows = from_entries(keys, labels, weight=random.normal(size=900).astype(np.float32))
-    model = Model("weights", {}, [str(label) for label in range(300)], {}, rows)
+    model = MODELS["weights"]._replace(labels=[str(label) for label in range(300)], rows=rows)
     path = tmp_path / "m"
     write_model(str(path), model)
     sparing = read_model(str(path), whole=False).rows

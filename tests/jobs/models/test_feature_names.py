@@ -36,10 +36,12 @@ def folder(corpus, tmp_path, monkeypatch) -> Path:
 def test_export_and_import_tag_the_same(task, which, folder, must):
     Path("task.yaml").write_text(COLUMNS + TASKS[task], encoding="utf-8")
     must("train", "task.yaml", "--train", "train.txt", "--run-dir", "run", "--epochs", 3, "--shards", 2)
-    must("export", "run", "--output", "weights.tsv", "--weights", which)
+    python = ("--python", "mine.py")  # needed by one of the tasks
+    must("export", "run", "--output", "weights.tsv", "--weights", which, *python)
     must("import", "weights.tsv", "--task", "task.yaml", "--output", "model")
     for text in ("dev.txt", "train.txt"):
-        assert must("predict", "model", text) == must("predict", "run", text, "--weights", which)
+        tagged = must("predict", "run", text, "--weights", which, *python)
+        assert must("predict", "model", text, *python) == tagged
     # a model that was imported knows its names, and is the same again
     must("export", "model", "--output", "again.tsv")
     assert Path("again.tsv").read_text(encoding="utf-8") == Path("weights.tsv").read_text(encoding="utf-8")
