@@ -156,19 +156,19 @@ class _Reader:
             self.known(f"runs: {group}: deal", as_list(lists["deal"]), [SHUFFLED, *UNEVEN])
             for values in itertools.product(*map(as_list, lists.values()), seeds):
                 options = dict(zip([*lists, "seed"], values))
-                parser.parse_args(["task", *as_arguments(without(options, *OF_THE_GRID))])
-                cells.append(self._cell(group, options, corpora))
+                parsed = parser.parse_args(["task", *as_arguments(without(options, *OF_THE_GRID))])
+                cells.append(self._cell(group, options, corpora, parsed))
         return cells
 
-    def _cell(self, group: str, options: Axes, corpora: dict[str, Corpus]) -> Cell:
+    def _cell(self, group: str, options: Axes, corpora: dict[str, Corpus], parsed: argparse.Namespace) -> Cell:
         corpus, deal = corpora[options["corpus"]], options["deal"]
         try:
             hyphened = {name.replace("_", "-"): value for name, value in options.items()}
             run = group.format(**{**options, **hyphened, "corpus": corpus.name})
         except (KeyError, IndexError, ValueError) as error:
             self.refuse(f"runs: {group}: what stands in braces must be an option of the run ({error} is not)")
-        processors, one_process = options.get("processors"), options["shards"] * options.get("threads", 1) == 1
-        if processors and not (one_process and options.get("minibatch", 1) > 1):
+        processors, one_process = options.get("processors"), (parsed.shards or 1) * parsed.threads == 1
+        if processors and not (one_process and parsed.minibatch > 1):
             self.refuse(f"runs: {group}: `processors` decode a minibatch; give `minibatch`, without shards and threads")
         return Cell(run, group, corpus, deal, without(options, *OF_THE_GRID), processors)
 

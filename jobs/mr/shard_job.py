@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 from perceptron_core.errors import UserError
+from perceptron_core.schema import anything, dict_of, fault, number, record, row_of, text, whole
 from perceptron_core.training.mixing import check_complete
 from perceptron_core.weights.records import from_record, to_record
 from perceptron_core.weights.rows import Rows, split_ranges
@@ -32,6 +33,12 @@ def place_among(chosen: Sequence[int], header: dict[str, Any]) -> dict[str, int]
     return {"shard": chosen.index(header["shard"]), "shards": len(chosen)}
 
 
+SENT = record(
+    {"shard": whole(), "shards": whole(1), "origin": text(), "rows": anything},
+    may={"stats": dict_of(whole(most=2**48)), "worked": row_of(number(), number()), "instances": anything},
+)
+
+
 class Sent(NamedTuple):
     """What one shard sent for a range."""
 
@@ -46,23 +53,18 @@ class Sent(NamedTuple):
 
 def received(records: Iterable[Any], labels: int, columns: Mapping[str, str]) -> list[Sent]:
     """What all shards sent for a range, in their order; refuses what is damaged or not complete."""
-    sent = sorted((_sent(record, labels, columns) for record in records), key=lambda one: one.shard)
+    sent = sorted((_sent(one, labels, columns) for one in records), key=lambda one: one.shard)
     check_complete([(one.shard, one.shards, one.origin) for one in sent])
     return sent
 
 
-def _sent(record: Any, labels: int, columns: Mapping[str, str]) -> Sent:
-    sound = isinstance(record, dict) and all(
-        isinstance(record.get(name), kind) for name, kind in (("shard", int), ("shards", int), ("origin", str))
-    )
-    stats, worked = (record.get("stats", {}), record.get("worked", [])) if sound else (None, None)
-    sound = sound and isinstance(stats, dict) and isinstance(worked, list)
-    sound = sound and all(isinstance(count, int) and 0 <= count < 1 << 48 for count in stats.values())
-    sound = sound and all(isinstance(moment, float) for moment in worked)
-    if not sound:
-        raise DamagedRecord("a task sent a record that does not say which shard of how many it is from")
-    rows = from_record(record.get("rows"), labels, columns)
-    return Sent(record["shard"], record["shards"], record["origin"], rows, stats, worked, record)
+def _sent(content: Any, labels: int, columns: Mapping[str, str]) -> Sent:
+    problem = fault(content, SENT)
+    if problem:
+        raise DamagedRecord(f"a task sent a damaged record: {problem}")
+    rows = from_record(content["rows"], labels, columns)
+    sender, counted = (content["shard"], content["shards"], content["origin"]), content.get("stats", {})
+    return Sent(*sender, rows, counted, content.get("worked", []), content)
 
 
 class ShardJob(Job, ABC):
@@ -90,8 +92,8 @@ class ShardJob(Job, ABC):
         """All shards' records of one range."""
 
     def by_range(self, rows: Rows, **about: Any) -> Pairs:
-        for number, part in enumerate(split_ranges(rows, self.options.ranges)):
-            yield f"{number:05d}", {**about, "rows": to_record(part)}
+        for place, part in enumerate(split_ranges(rows, self.options.ranges)):
+            yield f"{place:05d}", {**about, "rows": to_record(part)}
 
     def internal_protocol(self) -> LineProtocol:
         self.shuffled = LineProtocol()

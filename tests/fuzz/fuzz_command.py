@@ -50,8 +50,8 @@ def main(given: Sequence[str]) -> int:
         if not arguments.kept:
             kept.rmdir()
         return 0
-    for found in everything:
-        print(*found.messages, sep="\n")
+    for message in (message for found in everything for message in found.messages):
+        print(message)
     print(f"the inputs that failed are in {kept}")
     return 1
 
