@@ -91,8 +91,11 @@ class _Finder:
         """The strings of the types that a block has for the first time, per column."""
         types, widths = record.get("types"), (*self.task.features.widths, 1)
         sizes = [len(new) // width for new, width in zip(record["new"], widths)]
-        sound = isinstance(types, list) and [len(new) if isinstance(new, list) else -1 for new in types] == sizes
-        if not sound or not all(text is None or isinstance(text, str) for new in types for text in new):
+        if (
+            not isinstance(types, list)
+            or [len(new) if isinstance(new, list) else -1 for new in types] != sizes
+            or not all(text is None or isinstance(text, str) for new in types for text in new)
+        ):
             raise DamagedRecord("a block of a shard lacks the strings of its types; prepare the corpus again")
         return types
 

@@ -11,6 +11,7 @@ are decoded. Of a model that is mapped but not read, the rows that are fetched f
 """
 
 from collections.abc import Mapping
+from typing import Union
 
 import numpy as np
 
@@ -55,6 +56,6 @@ def check_keys(keys: np.ndarray) -> None:
     _refuse_if((keys[1:] <= keys[:-1]).any(), "its keys do not ascend")
 
 
-def _refuse_if(wrong: bool, what: str) -> None:
+def _refuse_if(wrong: Union[bool, np.bool_], what: str) -> None:
     if wrong:
         raise DamagedRecord(f"the weights are damaged: {what}; copy or make them again")
