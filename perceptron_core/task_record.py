@@ -31,6 +31,13 @@ def labels(value: Any) -> None:
     list_of(LABEL, most=limits().labels, distinct=True)(value)
 
 
+def some_labels(value: Any) -> None:
+    """The labels of a model, which has one at least."""
+    labels(value)
+    if not value:
+        raise Wrong("is empty, but must have a label")
+
+
 def _part(value: Any) -> None:
     """Column, attribute, offset, and the anchor if it has a name."""
     attribute = text(r"[^()]+(\([^()]+\))?", "an attribute, or one of another: suffix3(lower)")
