@@ -13,14 +13,17 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from perceptron_core.counting.rare import Counter, kept_keys, sum_counts, token_counts
+from perceptron_core.schema import record
 from perceptron_core.shards.frame import checked_header
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
 from perceptron_core.weights.rows import from_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob
+from perceptron_jobs.mr.shard_job import ROWS, Pairs, ShardJob
 
 
 class MRCountFeatures(ShardJob):
+    SENT = record(ROWS)
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--task", help="the task's record, JSON")

@@ -11,14 +11,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from perceptron_core.counting.shard_counts import ShardFeatures, count_shards
+from perceptron_core.schema import record
 from perceptron_core.task import Task
 from perceptron_core.training.mixing import check_complete
 from perceptron_core.weights.rows import from_record, to_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_jobs.mr.shard_job import PLACED, Pairs, ShardJob, place_among
 from perceptron_jobs.records.run_config import RunConfig
 
 
 class MRCountShards(ShardJob):
+    SENT = record(PLACED)
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")

@@ -12,15 +12,22 @@ change the result. If a map task finds a user's error, it reads its input to the
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional
 
+from perceptron_core import schema
 from perceptron_core.errors import UserError
+from perceptron_core.schema import Schema
 from perceptron_core.weights.rows import Rows, split_ranges, to_record
 from perceptron_core.wire import DamagedRecord
 from perceptron_jobs.mr.job import Job
 from perceptron_jobs.mr.protocol import ERROR, REDUCER, LineProtocol, error_record, pass_errors_on
 
 Pairs = Iterator[tuple[str, Any]]
+
+# Of what mappers send; the rows are checked when they are read.
+ROWS: dict[str, Schema] = {"rows": schema.anything}
+PLACED: dict[str, Schema] = {"shard": schema.whole(), "shards": schema.whole(1), "origin": schema.text(), **ROWS}
+WORKED: Schema = schema.row_of(schema.number(), schema.number())  # when the task began and ended
 
 
 def place_among(chosen: Sequence[int], header: dict[str, Any]) -> dict[str, int]:
@@ -34,6 +41,7 @@ class ShardJob(Job, ABC):
     """A job over shards; a subclass says how to `begin`, `take` a record and `finish`, and how to `combine` a range."""
 
     error: Optional[UserError] = None
+    SENT: ClassVar[Schema]  # what a mapper sends for a range
 
     def add_args(self) -> None:
         self.add_passthru_arg("--ranges", type=int, default=1)
@@ -90,6 +98,12 @@ class ShardJob(Job, ABC):
         except UserError as error:
             yield error_record(error)
 
+    def checked(self, sent: Any) -> Any:
+        problem = schema.fault(sent, self.__class__.SENT)
+        if problem:
+            raise DamagedRecord(f"what a mapper sent is damaged: {problem}")
+        return sent
+
     def reducer_init(self) -> None:
         self.start_clock()
 
@@ -98,7 +112,7 @@ class ShardJob(Job, ABC):
             yield from pass_errors_on(key, records)
             return
         try:
-            yield from self.combine(key, records)
+            yield from self.combine(key, map(self.checked, records))
         except DamagedRecord:  # a mapper's output, not the user's input: the task fails and is retried
             raise
         except UserError as error:

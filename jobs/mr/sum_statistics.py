@@ -15,17 +15,27 @@ from typing import Any
 from perceptron_core.counting.rare import read_kept
 from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
 from perceptron_core.counting.sums import ShardSums, SummingPass
+from perceptron_core.schema import anything, record, whole
 from perceptron_core.task import Task
 from perceptron_core.training.mixing import check_complete
 from perceptron_core.weights.model_file import read_model
 from perceptron_core.weights.rows import add_up, from_record, to_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_jobs.mr.shard_job import PLACED, WORKED, Pairs, ShardJob, place_among
 from perceptron_jobs.records.run_config import RunConfig
 
 COUNTS, FREQUENCIES, VECTORS = "naive-bayes", "document-frequencies", "rocchio"
 
 
 class MRSumStatistics(ShardJob):
+    SENT = record(
+        {
+            **PLACED,
+            "stats": record({"examples": whole(), "tokens": whole()}),
+            "instances": anything,
+            "worked": WORKED,
+        }
+    )
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")

@@ -14,25 +14,32 @@ import time
 from collections.abc import Iterator
 from typing import Any, Optional
 
+from perceptron_core import schema
 from perceptron_core.counting.rare import read_kept
 from perceptron_core.errors import UserError
 from perceptron_core.features.filters import StepSizes
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 from perceptron_core.training import resident as residency
-from perceptron_core.training.epoch import EpochPlan, ShardEpoch
+from perceptron_core.training.epoch import EpochPlan, EpochStats, ShardEpoch
 from perceptron_core.training.mixing import ShardStep, mix
 from perceptron_core.training.rounds import RoundPart
 from perceptron_core.weights.model_file import model_digest, read_model
 from perceptron_core.weights.rows import from_record, to_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_core.wire import DamagedRecord
+from perceptron_jobs.mr.shard_job import PLACED, WORKED, Pairs, ShardJob, place_among
 from perceptron_jobs.records.run_config import RunConfig
 
 RESIDENT = "resident"  # a record instead of a shard that this process has in memory
+NAMED = schema.record({"name": schema.text()})
 STATUS_SECONDS = 30  # Hadoop kills a task that reports nothing for ten minutes
 
 
 class MRTrainEpoch(ShardJob):
+    SENT = schema.record(
+        {**PLACED, "stats": schema.record(dict.fromkeys(EpochStats._fields, schema.whole())), "worked": WORKED}
+    )
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")
@@ -71,8 +78,9 @@ class MRTrainEpoch(ShardJob):
     def take(self, kind: str, record: dict[str, Any]) -> None:
         try:
             if kind == RESIDENT:
-                shard = residency.find(record["name"])
-                assert shard is not None, "the driver names only shards that are there"
+                shard = None if schema.fault(record, NAMED) else residency.find(record["name"])
+                if shard is None:  # the driver names only shards that are there
+                    raise DamagedRecord("a shard has a record that only the driver writes; prepare the corpus again")
                 self.epoch.take_resident(shard)
             else:
                 self.epoch.take(kind, record)
