@@ -7,7 +7,7 @@ from typing import Any
 
 from perceptron_core.errors import shown
 from perceptron_core.features.templates import CRFPP, NAMES
-from perceptron_core.limits import FARTHEST_OFFSET, MOST_PARTS, MOST_TEMPLATES, limits
+from perceptron_core.limits import FARTHEST_OFFSET, MOST_PARTS, MOST_TEMPLATES, limits, raise_by
 from perceptron_core.registry import ENCODINGS, FORMATS, METRICS
 from perceptron_core.schema import (
     Schema,
@@ -28,7 +28,9 @@ LABEL = text(r"[^\0\t\r\n]+", "a label: text that is not empty and has no NUL, T
 
 def labels(value: Any) -> None:
     """A list of labels, in their order."""
-    list_of(LABEL, most=limits().labels, distinct=True)(value)
+    list_of(LABEL, distinct=True)(value)
+    if len(value) > limits().labels:
+        raise Wrong(f"has {len(value):,} labels, but {limits().labels:,} are the limit; {raise_by('labels')}")
 
 
 def some_labels(value: Any) -> None:

@@ -98,5 +98,5 @@ def test_limits_that_are_none(limited, text):
 
 
 def test_limits_are_read_once_from_the_environment(limited):
-    limited("line=7 labels=9")
+    limited("line=7,labels=9")
     assert limits() == Limits()._replace(line=7, labels=9)
