@@ -3,6 +3,7 @@
 A record comes from a task file (task_file.py), which makes it, or from a file that somebody else may have made.
 """
 
+import contextlib
 from typing import Any
 
 from perceptron_core.errors import shown
@@ -54,6 +55,15 @@ def _option(value: Any) -> None:
             raise Wrong(f"is {shown(each)}, but must be text or a number")
 
 
+def word_classes(value: Any) -> None:
+    """Word → class. There may be a million, and every task of a job reads them: good ones are seen all at once."""
+    if type(value) is dict and {*map(type, value), *map(type, value.values())} <= {str}:
+        with contextlib.suppress(UnicodeEncodeError):
+            "".join([*value, *value.values()]).encode()
+            return
+    dict_of(text())(value)
+
+
 _OPTION_LIST = list_of(text())
 
 
@@ -74,7 +84,7 @@ TASK = record(
         "python": or_nothing(
             record({"file": text(r"[^/\0]+", "the name of a file"), "sha256": text("[0-9a-f]{64}", "a sha256")})
         ),
-        "lookups": dict_of(dict_of(text())),
+        "lookups": dict_of(word_classes),
         "transitions": or_nothing(flag),
         "start_stop": flag,
         "bias": flag,

@@ -20,7 +20,9 @@ from perceptron_core.schema import (
     text,
     whole,
 )
+from perceptron_core.task_record import word_classes
 
+LOOKUPS = dict_of(word_classes)
 NESTED = record({"a": list_of(record({"b": whole(1, 3)}))}, may={"c": or_nothing(text())})
 
 
@@ -80,3 +82,9 @@ def test_no_message_is_long(value):
 
 def test_a_message_cannot_control_the_terminal():
     assert str(UserError("a\x1b[2Jb\rc\nd")) == "a\\x1b[2Jb\\x0dc\nd"
+
+
+@pytest.mark.parametrize("lookup", [{"a": 1}, {1: "a"}, {"a": "\ud800"}, {"\ud800": "a"}, ["a"], None])
+def test_a_lookup_that_is_none(lookup):
+    assert "`lookups['x']" in str(fault({"lookups": {"x": lookup}}, record({"lookups": LOOKUPS})))
+    assert fault({"lookups": {"x": {"кот": "животное"}, "y": {}}}, record({"lookups": LOOKUPS})) is None
