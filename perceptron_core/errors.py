@@ -37,6 +37,7 @@ class InputError(UserError):
 
 def shortened(message: str) -> str:
     """A message without its middle, if it is very long; its end says what to do."""
+    message = _cut(message, 50_000, 50_000)  # what follows looks at every character
     message = _LONG_WORD.sub(lambda found: _cut(found[0], LONGEST_VALUE, LONGEST_VALUE), message)
     message = _cut(message, LONGEST_BEGINNING, LONGEST_END)
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", message)
@@ -49,7 +50,7 @@ def _cut(text: str, beginning: int, end: int) -> str:
 
 def shown(value: Any) -> str:
     """A value for a message, however large it is."""
-    return _REPR.repr(value)
+    return _cut(_REPR.repr(value), LONGEST_VALUE, LONGEST_VALUE)
 
 
 _REPR = reprlib.Repr()

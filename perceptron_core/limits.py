@@ -1,7 +1,7 @@
 """Limits on what files from others may hold, far beyond any use: a broken or hostile file ends with a sentence, before
 it fills the memory.
 
-Those of corpora can be changed by the environment variable PERCEPTRON_LIMITS, such as `line=1000000000 labels=9000`;
+Those of corpora can be changed by the environment variable PERCEPTRON_LIMITS, such as `line=1000000000,labels=9000`;
 jobs on a cluster get it, too.
 """
 
@@ -33,7 +33,8 @@ class Limits(NamedTuple):
 def limits() -> Limits:
     """The limits, as the environment changes them."""
     changed = {}
-    for setting in os.environ.get(VARIABLE, "").split():
+    # By commas, since Hadoop Streaming separates its variables by spaces.
+    for setting in filter(None, os.environ.get(VARIABLE, "").split(",")):
         name, _, value = setting.partition("=")
         if name not in Limits._fields or not value.isdecimal() or not 0 < len(value) < 16 or not int(value):
             raise UserError(

@@ -3,11 +3,12 @@
 A record comes from a task file (task_file.py), which makes it, or from a file that somebody else may have made.
 """
 
+import contextlib
 from typing import Any
 
 from perceptron_core.errors import shown
 from perceptron_core.features.templates import CRFPP, NAMES
-from perceptron_core.limits import FARTHEST_OFFSET, MOST_PARTS, MOST_TEMPLATES, limits
+from perceptron_core.limits import FARTHEST_OFFSET, MOST_PARTS, MOST_TEMPLATES, limits, raise_by
 from perceptron_core.registry import ENCODINGS, FORMATS, METRICS
 from perceptron_core.schema import (
     Schema,
@@ -28,7 +29,16 @@ LABEL = text(r"[^\0\t\r\n]+", "a label: text that is not empty and has no NUL, T
 
 def labels(value: Any) -> None:
     """A list of labels, in their order."""
-    list_of(LABEL, most=limits().labels, distinct=True)(value)
+    list_of(LABEL, distinct=True)(value)
+    if len(value) > limits().labels:
+        raise Wrong(f"has {len(value):,} labels, but {limits().labels:,} are the limit; {raise_by('labels')}")
+
+
+def some_labels(value: Any) -> None:
+    """The labels of a model, which has one at least."""
+    labels(value)
+    if not value:
+        raise Wrong("is empty, but must have a label")
 
 
 def _part(value: Any) -> None:
@@ -43,6 +53,15 @@ def _option(value: Any) -> None:
     for each in value if isinstance(value, list) else [value]:
         if not isinstance(each, (str, int, float, type(None))):
             raise Wrong(f"is {shown(each)}, but must be text or a number")
+
+
+def word_classes(value: Any) -> None:
+    """Word → class. There may be a million, and every task of a job reads them: good ones are seen all at once."""
+    if type(value) is dict and {*map(type, value), *map(type, value.values())} <= {str}:
+        with contextlib.suppress(UnicodeEncodeError):
+            "".join([*value, *value.values()]).encode()
+            return
+    dict_of(text())(value)
 
 
 _OPTION_LIST = list_of(text())
@@ -65,7 +84,7 @@ TASK = record(
         "python": or_nothing(
             record({"file": text(r"[^/\0]+", "the name of a file"), "sha256": text("[0-9a-f]{64}", "a sha256")})
         ),
-        "lookups": dict_of(dict_of(text())),
+        "lookups": dict_of(word_classes),
         "transitions": or_nothing(flag),
         "start_stop": flag,
         "bias": flag,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Optional
 
 from perceptron_core.corpus import FORMATS
-from perceptron_core.errors import UserError
+from perceptron_core.errors import InputError, UserError
 from perceptron_core.evaluation.metrics import METRICS, Counts
 from perceptron_core.evaluation.predictor import choose_weights
 from perceptron_core.task import Task
@@ -36,7 +36,10 @@ class NamedModel(NamedTuple):
         return model, which
 
     def task(self, model: Model) -> Task:
-        return Task(model.task, self.python)
+        try:
+            return Task(model.task, self.python)
+        except UserError as error:  # a record that is well formed, but makes no sense
+            raise InputError(f"is damaged: {error}", self.path) from error
 
     @contextmanager
     def for_jobs(self, cluster: Cluster) -> Iterator[tuple[Task, list[str]]]:

@@ -13,16 +13,19 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from perceptron_core.counting.rare import Counter, kept_keys, sum_counts, token_counts
+from perceptron_core.schema import record
 from perceptron_core.shards.frame import checked_header
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
 from perceptron_core.weights.records import from_record
 from perceptron_core.weights.rows import Rows
 from perceptron_core.wire import DamagedRecord
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob
+from perceptron_jobs.mr.shard_job import ROWS, Pairs, ShardJob
 
 
 class MRCountFeatures(ShardJob):
+    SENT = record(ROWS)
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--task", help="the task's record, JSON")
@@ -56,7 +59,7 @@ class MRCountFeatures(ShardJob):
         yield key, kept_keys(sum_counts(sent, self.options.least), self.options.least)
 
     def counts(self, record: Any) -> Rows:
-        rows = from_record(record.get("rows") if isinstance(record, dict) else None, 0, {})
+        rows = from_record(record["rows"], 0, {})
         if rows.counts is None:
             raise DamagedRecord("a task sent features without their counts")
         return rows

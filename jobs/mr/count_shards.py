@@ -11,15 +11,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from perceptron_core.counting.shard_counts import ShardFeatures, count_shards
+from perceptron_core.schema import record
 from perceptron_core.task import Task
 from perceptron_core.weights.records import to_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among, received
+from perceptron_jobs.mr.shard_job import PLACED, Pairs, ShardJob, place_among, received
 from perceptron_jobs.records.run_config import RunConfig
 
 COUNTED = {"shards": "u4"}  # the columns of a reducer's rows
 
 
 class MRCountShards(ShardJob):
+    SENT = record(PLACED)
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")
@@ -39,7 +42,7 @@ class MRCountShards(ShardJob):
         yield from self.by_range(features, **place, origin=f"run {self.config.run}")
 
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
-        yield key, {"rows": to_record(count_shards([sent.rows for sent in received(records, 1, {})]))}
+        yield key, {"rows": to_record(count_shards([rows for _, rows in received(records, 1, {})]))}
 
 
 if __name__ == "__main__":

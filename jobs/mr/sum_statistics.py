@@ -16,12 +16,13 @@ from perceptron_core.arrays import typed
 from perceptron_core.counting.rare import read_kept
 from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
 from perceptron_core.counting.sums import ShardSums, SummingPass
+from perceptron_core.schema import anything, record, whole
 from perceptron_core.task import Task
 from perceptron_core.weights.model_file import read_model
 from perceptron_core.weights.records import to_record
 from perceptron_core.weights.rows import add_up
 from perceptron_core.wire import DamagedRecord
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among, received
+from perceptron_jobs.mr.shard_job import PLACED, WORKED, Pairs, ShardJob, place_among, received
 from perceptron_jobs.records.run_config import RunConfig
 
 COUNTS, FREQUENCIES, VECTORS = "naive-bayes", "document-frequencies", "rocchio"
@@ -29,6 +30,15 @@ SUMS = {"sum": "i8"}  # the columns of the rows that are sent
 
 
 class MRSumStatistics(ShardJob):
+    SENT = record(
+        {
+            **PLACED,
+            "stats": record({"examples": whole(), "tokens": whole()}),
+            "instances": anything,
+            "worked": WORKED,
+        }
+    )
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")
@@ -71,7 +81,7 @@ class MRSumStatistics(ShardJob):
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
         shards = received(records, self.labels, SUMS)
         try:
-            instances = [typed(shard.record.get("instances"), "<i8") for shard in shards]
+            instances = [typed(sent["instances"], "<i8") for sent, _ in shards]
         except ValueError as error:
             raise DamagedRecord(f"a task did not send how many instances each label has ({error})") from error
         if any(len(counts) != self.labels for counts in instances):
@@ -79,10 +89,10 @@ class MRSumStatistics(ShardJob):
         yield (
             key,
             {
-                "rows": to_record(add_up([shard.rows for shard in shards])),
+                "rows": to_record(add_up([rows for _, rows in shards])),
                 "instances": sum(instances),
-                "stats": [shard.stats for shard in shards],
-                "worked": [shard.worked for shard in shards],
+                "stats": [sent["stats"] for sent, _ in shards],
+                "worked": [sent["worked"] for sent, _ in shards],
             },
         )
 

@@ -22,7 +22,9 @@ _ENTRY = {
     "reducers": _REDUCERS,
     "mixing": or_nothing(text()),
     "runner": or_nothing(text()),
-    "dev": or_nothing(record({"score": _SCORE}, may={"name": text(), "last": _SCORE, "averaged": _SCORE})),
+    "dev": or_nothing(
+        record({"score": _SCORE}, may={"name": text(r"[^\x00-\x1f\x7f-\x9f]*"), "last": _SCORE, "averaged": _SCORE})
+    ),
     "seconds": or_nothing(_SECONDS),
     "phases": dict_of(_SECONDS),
     "rounds": list_of(record({"shards": _SHARDS, "phases": dict_of(_SECONDS)}, may={"reducers": _REDUCERS})),

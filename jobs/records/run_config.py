@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Optional
 from perceptron_core.registry import MIXINGS
 from perceptron_core.schema import LARGEST, anything, flag, list_of, one_of, or_nothing, read_json, record, text, whole
 from perceptron_core.settings import SETTINGS, Settings
-from perceptron_core.task_record import TASK, labels
+from perceptron_core.task_record import TASK, some_labels
 
 VERSION = 1
 LATER = ("rounds", "min_count")  # recorded only where they are not 1, so that other runs keep their identity
@@ -25,7 +25,7 @@ CONFIG = record(
     {
         "version": one_of(VERSION),
         "task": TASK,
-        "labels": labels,
+        "labels": some_labels,
         "settings": SETTINGS,
         "mixing": one_of(*MIXINGS, SUMMED),
         "shards": whole(1),

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from typing import Optional
 
 from perceptron_core.errors import InputError
 from perceptron_core.limits import EXPANDED_FREELY, limits, raise_by
@@ -27,7 +28,7 @@ class Unpacked(gzip.GzipFile):
         self._packed, self._source, self._unpacked = _Counting(file), source, 0
         super().__init__(fileobj=self._packed, mode="rb")  # type: ignore[call-overload]  # it only reads
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: Optional[int] = -1) -> bytes:
         return self._checked(super().read(size))
 
     def read1(self, size: int = -1) -> bytes:

@@ -29,7 +29,7 @@ from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError
 from perceptron_core.schema import check, list_of, one_of, record, row_of, text, whole
 from perceptron_core.settings import SETTINGS
-from perceptron_core.task_record import TASK, labels
+from perceptron_core.task_record import TASK, some_labels
 from perceptron_core.weights.checks import check_rows, check_shape
 from perceptron_core.weights.rows import Rows
 from perceptron_core.wire import DamagedRecord
@@ -62,7 +62,7 @@ HEADER = record(
     {
         "kind": one_of(*KINDS),
         "task": TASK,
-        "labels": labels,
+        "labels": some_labels,
         "settings": SETTINGS,
         "epochs": whole(),
         "arrays": list_of(row_of(one_of(*TYPES), text(), whole(), whole(), whole(most=2**32 - 1)), most=len(TYPES)),

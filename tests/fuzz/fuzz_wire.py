@@ -13,7 +13,7 @@ from perceptron_core.counting.summands import NaiveBayes
 from perceptron_core.counting.sums import ShardSums
 from perceptron_core.errors import UserError
 from perceptron_core.shards.records import ShardReader
-from perceptron_core.training.epoch import ShardEpoch
+from perceptron_core.training.epoch import EpochStats, ShardEpoch
 from perceptron_core.weights.model_file import write_model
 from perceptron_core.weights.records import to_record
 from perceptron_core.weights.rows import Rows
@@ -125,8 +125,9 @@ def sent() -> dict[str, list[Any]]:
         size = len(rows.keys)
         return rows._replace(starts=rows.starts[:1].repeat(size + 1), labels=rows.labels[:0], values={})
 
-    counted = {"worked": [1.5, 2.5], "stats": {"updates": 3, "examples": 4, "errors": 3, "tokens": 9}}
-    instances = {"instances": steps[0].rows.starts[:1].repeat(labels)}
+    worked, stats = [1.5, 2.5], EpochStats(4, 3, 3, 9, 2)._asdict()
+    instances = steps[0].rows.starts[:1].repeat(labels)
+    summed = {"worked": worked, "stats": {"examples": 4, "tokens": 9}, "instances": instances}
     sums = [step.rows.with_values(sum=step.rows.values["lag"].astype("i8")) for step in steps]
     keys = [bare(step.rows)._replace(counts=step.rows.labels[: len(step.rows.keys)].astype("i4")) for step in steps]
     single = [
@@ -138,10 +139,10 @@ def sent() -> dict[str, list[Any]]:
         for step in steps
     ]
     return {
-        "train": [record(i, step.rows, **counted) for i, step in enumerate(steps)],
-        "sums": [record(i, rows, **counted, **instances) for i, rows in enumerate(sums)],
+        "train": [record(i, step.rows, worked=worked, stats=stats) for i, step in enumerate(steps)],
+        "sums": [record(i, rows, **summed) for i, rows in enumerate(sums)],
         "shards": [record(i, rows) for i, rows in enumerate(single)],
-        "features": [record(i, rows) for i, rows in enumerate(keys)],
+        "features": [("00000", {"rows": to_record(rows)}) for rows in keys],
     }
 
 

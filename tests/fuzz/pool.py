@@ -6,6 +6,7 @@ refused with a sentence (UserError); any other exception is a traceback. A case 
 room for ends with a MemoryError, which is a traceback, too.
 """
 
+import faulthandler
 import mmap
 import os
 import resource
@@ -122,6 +123,7 @@ def fuzz(
 
 def _work(name: str, target: Target, cases: range, place: np.ndarray, kept: Path, until: Optional[float]) -> None:
     """Run the cases of one child."""
+    faulthandler.disable()  # the parent tells of a crash
     if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # which reserves terabytes of addresses
         resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -47,7 +47,7 @@ MODELS = {
     "average": Model("average", TASK, LABELS, SETTINGS, rows_with(sum="f8"), epochs=7),
     "model": Model("model", TASK, LABELS, SETTINGS, rows_with(weight="f4", averaged="f4")),
     "named": Model("model", TASK, LABELS, SETTINGS, rows_with(weight="f4"), 0, {2**64 - 1: "word[0]=北京", 1: ""}),
-    "empty": Model("weights", TASK, [], SETTINGS, empty(weight="f4")),
+    "empty": Model("weights", TASK, ["a"], SETTINGS, empty(weight="f4")),
 }
 
 

@@ -166,3 +166,26 @@ def test_import_files_that_cannot_be_read(perceptron, tmp_path):
         refused = perceptron("import", tmp_path / name, *options)
         assert refused.code == 2 and name in refused.err and named in refused.err
         assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    "label, told",
+    [("", "weights.tsv:2: the label '' is empty"), ("N\0", "weights.tsv:2: the label"), ("N O", "contains a space")],
+)
+def test_labels_that_could_not_be_written_are_not_imported(tmp_path, monkeypatch, perceptron, label, told):
+    monkeypatch.chdir(tmp_path)
+    Path("task.yaml").write_text("columns: [word, tag]\npredict: tag\nfeatures: ['word[0]']\n")
+    Path("weights.tsv").write_text(f"word[0]=a\tD\t1\nword[0]=b\t{label}\t1\n")
+    done = perceptron("import", "weights.tsv", "--task", "task.yaml", "--output", "model")
+    assert done.code == 2 and told in done.err and not Path("model").exists()
+
+
+def test_labels_that_another_format_cannot_write(tmp_path, monkeypatch, must, perceptron):
+    monkeypatch.chdir(tmp_path)
+    Path("task.yaml").write_text("columns: [word, tag]\npredict: tag\nfeatures: ['word[0]']\n")
+    Path("weights.tsv").write_text("word[0]=a\tD_1\t1\n")
+    Path("text").write_text("a D_1\n")
+    must("import", "weights.tsv", "--task", "task.yaml", "--output", "model")
+    assert must("predict", "model", "text") == "a D_1 D_1\n"
+    done = perceptron("predict", "model", "text", "--format", "raw")
+    assert done.code == 2 and "the label 'D_1' contains the separator '_'" in done.err
