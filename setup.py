@@ -5,6 +5,7 @@ kernel runs instead. They are installed all or none, since they only work togeth
 multiply-add, so that every build gives the same bytes.
 """
 
+import os
 from glob import glob
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def extension(source: str) -> Extension:
         source.removesuffix(".pyx").replace("/", "."),
         [source],
         depends=sorted({*glob("perceptron_core/kernels/*.px[di]"), *map(str, folder.glob("*.px[di]"))}),
-        extra_compile_args=["-O3", "-ffp-contract=off"],
+        # A build with sanitizers (scripts/test --sanitize) is for looking, not for speed.
+        extra_compile_args=["-O1" if "-fsanitize" in os.environ.get("CFLAGS", "") else "-O3", "-ffp-contract=off"],
         # The loops are specialised by inlining them with a constant width, so inlining is not the compiler's choice.
         define_macros=[("CYTHON_INLINE", "__inline__ __attribute__((always_inline))")],
     )

@@ -1,4 +1,4 @@
-"""Small operations on arrays: an array that grows at its end, ragged pieces, narrow integers."""
+"""Small operations on arrays: an array that grows at its end, ragged pieces, narrow integers, types."""
 
 from typing import Any
 
@@ -34,6 +34,13 @@ def ragged_range(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total) + np.repeat(starts - (ends - sizes), sizes)
+
+
+def typed(value: Any, *types: str) -> np.ndarray:
+    """The value; ValueError if it is not an array of one of these types."""
+    if not isinstance(value, np.ndarray) or value.dtype.str not in types:
+        raise ValueError("an array is missing or has another type")
+    return value
 
 
 def smallest(values: np.ndarray) -> np.ndarray:

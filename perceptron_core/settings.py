@@ -5,10 +5,29 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
 from perceptron_core.errors import UserError
-from perceptron_core.registry import DECODERS, LEARNERS, ONE_PASS, SET_LEARNERS, UPDATES
+from perceptron_core.registry import ALL_LEARNERS, DECODERS, LEARNERS, ONE_PASS, SET_LEARNERS, UPDATES
+from perceptron_core.schema import flag, number, one_of, or_nothing, record, whole
 
 # Settings that were added later; a default is not recorded, so that models without them keep their bytes.
 LATER = ("min_updates", "minibatch", "k_best")
+
+LARGEST_COUNT = 10**9
+_COUNT = whole(1, LARGEST_COUNT)
+# The record of settings in models and runs.
+SETTINGS = record(
+    {
+        "learner": one_of(*ALL_LEARNERS),
+        "aggressiveness": or_nothing(number(0)),
+        "decoder": one_of(*DECODERS),
+        "beam": _COUNT,
+        "update": one_of(*UPDATES),
+        "local_epochs": _COUNT,
+        "average": flag,
+        "transitions": flag,
+        "start_stop": flag,
+    },
+    may=dict.fromkeys(LATER, _COUNT),
+)
 
 
 class Settings(NamedTuple):
@@ -52,8 +71,8 @@ class Settings(NamedTuple):
             raise UserError(f"local-epochs: {self.local_epochs} must be 1 or more")
         if self.min_updates < 1:
             raise UserError(f"min-updates: {self.min_updates} must be 1 or more")
-        if not self.cap() > 0:
-            raise UserError(f"aggressiveness: {self.aggressiveness} must be greater than 0")
+        if self.aggressiveness is not None and not 0 < self.aggressiveness < math.inf:
+            raise UserError(f"aggressiveness: {self.aggressiveness} must be a finite number greater than 0")
         if self.aggressiveness is None and self.learner in ("pa1", "pa2"):
             raise UserError(f"aggressiveness: {self.learner} needs a number greater than 0")
         self._check_sets()

@@ -2,13 +2,14 @@
 
 It is made from its record, which is kept in models and runs, or which task_file.py reads from YAML. The record is
 self-contained: it holds the CRF++ template and the lookup files, parsed. Only a user's Python file is not in a model:
-the record has its name and its checksum, and the file is looked for when features are made.
+the record has its name and its checksum. Code is never loaded because a record names it: whoever wants features made
+gives the file's path, and it must have that checksum.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Optional, Union
 
 from perceptron_core.corpus import Format, Labels, Opener, Piece, Sentence, make_format, open_local, read_sentences
@@ -18,20 +19,23 @@ from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.attributes import Attribute, AttributeSet
 from perceptron_core.features.encoding import Encoder, Layout
 from perceptron_core.features.feature_set import FeatureSet
-from perceptron_core.features.templates import Part, Template
+from perceptron_core.features.templates import LABEL_COLUMN, Part, Template, check_number, literals
 from perceptron_core.features.user_code import Extractor, checked_attribute, checked_extractor, load_functions
+from perceptron_core.limits import limits, raise_by
 from perceptron_core.registry import DECODERS
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.structures import KINDS, structure_of
 from perceptron_core.structures.base import Structure
 
+RECORD = "the task's record"  # names it in errors
+
 
 class Task:
-    """A task, from its record."""
+    """A task, from its record, which is as perceptron_core/task_record.py says."""
 
     def __init__(self, record: dict[str, Any], python_path: Optional[str] = None) -> None:
         self.record = record
-        self.python_path = python_path  # where the user's Python file was found
+        self.python_path = python_path  # the Python file that the user named, in the task file or by --python
         self.format: Format = make_format(
             record["format"], record["columns"], record["predict"], **record["format_options"]
         )
@@ -45,6 +49,22 @@ class Task:
             record["extractor"],
         )
         self._structures: dict[str, Structure] = {}
+        self._check_templates()
+
+    def _check_templates(self) -> None:
+        """Refuse templates that the format or the structure cannot have; those of a task file are checked already."""
+        structure, known = KINDS[self.kind], {*self.format.inputs, LABEL_COLUMN}
+        check_number(self.features.templates, RECORD)
+        for template in self.features.templates:
+            for part in template.parts:
+                is_label = part.column == LABEL_COLUMN
+                if part.column not in known or part.anchor not in (structure.anchors or ("",)):
+                    raise InputError(f"the template `{template.text}` has an unknown column or anchor", RECORD)
+                if is_label and (part.offset >= 0 or part.attribute != "identity" or template.bigram):
+                    raise InputError(f"the template `{template.text}` has a label that is not before its token", RECORD)
+            if len(literals(template)) != len(template.parts) + 1:
+                raise InputError(f"the template `{template.text}` has {len(template.parts)} parts", RECORD)
+        structure.check_templates(self.features.templates, RECORD)
 
     @property
     def kind(self) -> str:
@@ -98,6 +118,7 @@ class Task:
 
     def labels(self, found: Sequence[str]) -> list[str]:
         """The labels in the order that decides ties: that of the task, or sorted; after those of the structure."""
+        self._check_labels(found)
         fixed, own = self.record["labels"], KINDS[self.kind].own_labels
         if fixed is None:
             return [*own, *sorted(set(found) - set(own))]
@@ -120,19 +141,35 @@ class Task:
         """The sentences of a file or a piece of one, with their labels in the encoding that is trained. Optional labels
         stay as they are, since prediction does not use them."""
         sentences = read_sentences(source, fmt or self.format, keep_text, labels, opener)
-        return sentences if labels == "optional" else self._trained_encoding(sentences, source)
+        if labels == "optional":
+            return sentences
+        return self._trained_encoding(sentences, source.path if isinstance(source, Piece) else source)
 
-    def _trained_encoding(self, sentences: Iterator[Sentence], source: Union[str, Piece]) -> Iterator[Sentence]:
+    def _trained_encoding(self, sentences: Iterator[Sentence], path: str) -> Iterator[Sentence]:
         given, trained = self.encoding["input"], self.encoding["train"]
+        known: set[str] = set()
         for sentence in sentences:
-            if given == trained or sentence.targets is None:
+            if sentence.targets is None:
                 yield sentence
                 continue
             try:
-                yield sentence._replace(targets=(convert(sentence.targets[0], given, trained),))
+                if not known.issuperset(sentence.targets[-1]):
+                    self._check_labels(set(sentence.targets[-1]) - known, len(known))
+                    known.update(sentence.targets[-1])
+                if given != trained:
+                    sentence = sentence._replace(targets=(convert(sentence.targets[0], given, trained),))
             except UserError as error:
-                path = source.path if isinstance(source, Piece) else source
                 raise InputError(str(error), path, sentence.line) from error
+            yield sentence
+
+    def _check_labels(self, found: Collection[str], known: int = 0) -> None:
+        """Refuse labels that could not be written, and too many of them; `known` were found before."""
+        self.format.check_labels(found)
+        if known + len(found) > limits().labels:
+            raise UserError(
+                f"there are more than {limits().labels:,} different labels; is {self.record['predict']} the column to "
+                f"predict? Otherwise {raise_by('labels')}"
+            )
 
     def as_output(self, targets: Targets) -> Targets:
         """Predicted columns (labels in the encoding that was trained) in the encoding of the output."""
@@ -160,22 +197,23 @@ class Task:
         return Encoder(self.features, attributes.get, self.layout, extractor)
 
     def find_python(self) -> Optional[str]:
-        """The user's Python file, if the features need one; refuses one that is not there, or not the same."""
+        """The user's Python file, if the features need one; refuses one that was not named, or is not the same."""
         named = self.record["python"]
         if not named:
             return None
-        path = self.python_path or named["file"]
-        if not os.path.isfile(path):
+        needed = f"the Python file {named['file']} (sha256 {named['sha256']})"
+        if self.python_path is None:
             raise UserError(
-                f"the features need the Python file {named['file']}, which is not here; "
-                f"run in its folder, or give its path: --python PATH"
+                f"the features need {needed}; read it, since it will be run, and give its path: --python FILE"
             )
-        if checksum(path) != named["sha256"]:
-            raise UserError(
-                f"{path} is not the file that the features were made with (its contents have changed); "
-                "restore it, or give the path of the original: --python PATH"
+        if not os.path.isfile(self.python_path):
+            raise InputError(f"there is no such file; the features need {needed}: --python FILE", self.python_path)
+        if checksum(self.python_path) != named["sha256"]:
+            raise InputError(
+                f"is not the file that the features were made with, which is {needed}; give that one: --python FILE",
+                self.python_path,
             )
-        return path
+        return self.python_path
 
 
 def checksum(path: str) -> str:

@@ -1,9 +1,7 @@
 """Task files: reads and checks the YAML that users write; the files that it names are read into the task's record."""
 
 import os
-from typing import Any, Optional
-
-import yaml
+from typing import Any
 
 from perceptron_core.corpus import Format, make_format
 from perceptron_core.corpus.instances import NUMBER
@@ -14,9 +12,12 @@ from perceptron_core.features.crfpp import parse_crfpp
 from perceptron_core.features.feature_set import has_no_label
 from perceptron_core.features.templates import Template
 from perceptron_core.registry import ENCODINGS, LABEL_METRICS, TREE, TREE_METRICS
+from perceptron_core.schema import dict_of, fault
 from perceptron_core.structures import KINDS
 from perceptron_core.structures.base import Structure, refuse_keys
 from perceptron_core.task import Task, checksum, user_functions
+from perceptron_core.task_record import TASK, format_option
+from perceptron_core.text_file import parse_yaml, read_text
 
 DEFAULTS: dict[str, Any] = {
     "kind": "sequence",
@@ -47,7 +48,7 @@ def read_task(path: str) -> Task:
     given = _read_keys(path)
     record = {**DEFAULTS, **given}
     kind = record.pop("kind")  # the record keeps only the format, which decides it
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(f"unknown kind {kind!r}; choose one of {', '.join(KINDS)}", path)
     structure = KINDS[kind]
     for other in KINDS.values():
@@ -71,7 +72,7 @@ def read_task(path: str) -> Task:
     if record["legal_transitions"] and record["encoding"]["train"] == AS_IS:
         raise InputError("`legal_transitions` needs the `encoding` of the labels; set it to iob1, iob2 or iobes", path)
     record["lookups"] = {
-        name: read_lookup(_read_text(os.path.join(folder, file), path), os.path.join(folder, file))
+        name: read_lookup(read_text(os.path.join(folder, file), path), os.path.join(folder, file))
         for name, file in record["lookups"].items()
     }
     try:
@@ -90,6 +91,9 @@ def read_task(path: str) -> Task:
     if not templates and not record["extractor"]:
         raise InputError("there are no features; list templates under `features`", path)
     record["templates"] = [[t.text, [part.record() for part in t.parts], t.bigram, t.style] for t in templates]
+    problem = fault(record, TASK)
+    if problem:
+        raise InputError(f"{problem}; correct the file", path)
     return Task(record, python_path)
 
 
@@ -133,7 +137,7 @@ def _read_templates(
     texts = list(record.pop("features"))
     if crfpp:
         file = os.path.join(os.path.dirname(path), crfpp)
-        templates, wants_transitions = parse_crfpp(_read_text(file, path), file, inputs)
+        templates, wants_transitions = parse_crfpp(read_text(file, path), file, inputs)
         if record["transitions"] is None:
             record["transitions"] = wants_transitions
     elif record["bias"] and "bias" not in texts:
@@ -185,27 +189,13 @@ def _check_kinds(record: dict[str, Any], path: str) -> None:
     labels = record["labels"]
     if labels and len(set(labels)) != len(labels):
         raise InputError("`labels` names a label twice; remove one", path)
+    problem = fault(record["format_options"], dict_of(format_option))
+    if problem:
+        raise InputError(f"in `format_options`, {problem}; correct it", path)
 
 
 def _read_yaml(path: str) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(_read_text(path, None))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        problem = getattr(error, "problem", None) or "it cannot be parsed"
-        raise InputError(f"this is not YAML: {problem}", path, line) from error
+    content = parse_yaml(read_text(path), path)
     if not isinstance(content, dict):
         raise InputError("a task file must consist of `key: value` lines", path)
     return content
-
-
-def _read_text(path: str, named_in: Optional[str]) -> str:
-    where = f" (named in {named_in})" if named_in else ""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}{where}", path) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 text{where}", path) from error

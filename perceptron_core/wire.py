@@ -3,7 +3,8 @@
 Hadoop's line reader breaks on line feeds and on carriage returns, so these two bytes are escaped; it passes on all
 others as they are. This adds one percent to the bytes; base64 would add a third.
 A record is plain data (numbers, strings, lists, dicts), which may contain one-dimensional NumPy arrays; an array is
-sent as its raw little-endian bytes, and comes back as a read-only view of them.
+sent as its raw little-endian bytes. It comes back read-only: as a view of them, or as a copy where they are not
+aligned, as kernels need them.
 """
 
 import zlib
@@ -16,6 +17,7 @@ from perceptron_core.errors import UserError
 from perceptron_core.kernels import escape_line_ends, restore_line_ends
 
 ARRAY_CODE = 1
+TYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8")  # of arrays
 
 
 class DamagedRecord(UserError):
@@ -32,7 +34,14 @@ def _pack_array(value: Any) -> msgpack.ExtType:
 def _unpack_array(code: int, data: bytes) -> np.ndarray:
     if code != ARRAY_CODE:
         raise ValueError(f"unknown extension {code}")
-    return np.frombuffer(data, dtype=data[:4].decode("ascii").strip(), offset=4)
+    dtype = data[:4].decode("ascii").strip()
+    if dtype not in TYPES:
+        raise ValueError(f"unknown type of array {dtype!r}")
+    array = np.frombuffer(data, dtype, offset=4)
+    if not array.flags.aligned:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
 
 
 def pack(record: Any) -> bytes:
@@ -51,13 +60,22 @@ def unpack(data: Union[bytes, memoryview]) -> Any:
 
 
 def encode_line(key: str, record: Any) -> bytes:
-    """`key TAB (crc + msgpack, escaped)`, without the line end."""
-    data = pack(record)
-    return key.encode("ascii") + b"\t" + escape_line_ends(zlib.crc32(data).to_bytes(4, "little") + data)
+    """`key TAB (crc + msgpack, escaped)`, without the line end; the checksum is that of the key and the record."""
+    return _line(key.encode("ascii"), pack(record), zlib.crc32(key.encode("ascii")))
+
+
+def encode_file_line(key: str, record: Any) -> bytes:
+    """The same for the files of a prepared corpus. There the checksum is that of the record alone: the file has one of
+    its own."""
+    return _line(key.encode("ascii"), pack(record), 0)
+
+
+def _line(key: bytes, data: bytes, checksum_before: int) -> bytes:
+    return key + b"\t" + escape_line_ends(zlib.crc32(data, checksum_before).to_bytes(4, "little") + data)
 
 
 def decode_line(line: bytes) -> tuple[str, Any]:
-    """The inverse of `encode_line`."""
+    """The inverse of `encode_line` and `encode_file_line`."""
     key, tab, text = line.rstrip(b"\r\n").partition(b"\t")
     if not tab:
         raise DamagedRecord(
@@ -65,7 +83,8 @@ def decode_line(line: bytes) -> tuple[str, Any]:
         )
     checked = memoryview(restore_line_ends(text))
     data = checked[4:]
-    if zlib.crc32(data) != int.from_bytes(checked[:4], "little"):
+    checksum = int.from_bytes(checked[:4], "little")
+    if zlib.crc32(data, zlib.crc32(key)) != checksum and zlib.crc32(data) != checksum:
         raise DamagedRecord("a line does not decode (its checksum is wrong); it was truncated or altered")
     try:
         return key.decode("ascii"), unpack(data)

@@ -43,13 +43,18 @@ install() {
         return
     fi
     say "installing the package into $venv"
-    # From a copy, because a build in the tree itself would also pick up what older builds left there.
-    (
-        copy=$(mktemp -d)
-        trap 'rm -rf "$copy"' EXIT
-        sources | xargs tar -cf - | tar -xf - -C "$copy"
-        "$venv/bin/python" -m pip install --quiet --upgrade --use-pep517 --disable-pip-version-check "$copy$extra" \
-            || fail "The installation failed; pip's messages above say why."
-    )
+    install_copy "$venv" "$extra" --upgrade
     printf '%s\n' "$stamp" >"$venv/installed-sources"
 }
+
+# install_copy VENV EXTRA OPTIONS...: installs a copy of these sources by pip, because a build in the tree itself would
+# also pick up what older builds left there.
+install_copy() (
+    venv=$1 extra=$2
+    shift 2
+    copy=$(mktemp -d)
+    trap 'rm -rf "$copy"' EXIT
+    sources | xargs tar -cf - | tar -xf - -C "$copy"
+    "$venv/bin/python" -m pip install --quiet --use-pep517 --disable-pip-version-check "$@" "$copy$extra" \
+        || fail "The installation failed; pip's messages above say why."
+)

@@ -16,10 +16,14 @@ def _model_input(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weights", choices=WEIGHTS, help=f"which weights (default: {WEIGHTS[0]}, if the model has them)"
     )
+    _python(parser)
+
+
+def _python(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--python",
         metavar="FILE",
-        help="the Python file that the features need, if it is neither in this folder nor beside the model",
+        help="the Python file that the features need, if they need one; it is run, unless it has been changed",
     )
 
 
@@ -97,6 +101,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
         "--output", metavar="FILE", help="write an HTML page (one file, needs no network) instead of printing"
     )
     parser.add_argument("--svg", metavar="FILE", help="also draw the learning curve as SVG")
+    _python(parser)
 
 
 def _experiment(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,9 @@ def run_report(arguments: Arguments) -> None:
         raise UserError("--svg draws the curve of one run; use --output to show several")
     names = distinct_names(arguments.runs)
     if arguments.output:
-        page = report_html([read_run(run)._replace(name=name) for run, name in zip(runs, names)])
+        page = report_html(
+            [read_run(run, python=arguments.python)._replace(name=name) for run, name in zip(runs, names)]
+        )
         with opened_output(arguments.output) as output:
             output.write(page.encode())
     if arguments.svg:

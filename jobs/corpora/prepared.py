@@ -4,16 +4,17 @@ If rare features are left out, the file `kept` lists the others; the shards are 
 """
 
 import hashlib
-import json
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Optional, Union
 
-from perceptron_core.errors import InputError, UserError
+from perceptron_core.errors import InputError, UserError, shown
+from perceptron_core.schema import anything, check, read_json
+from perceptron_core.text_file import is_device
 from perceptron_jobs.engines.errors import JobFailed
-from perceptron_jobs.records.prepared_manifest import VERSION, KeptFile, Manifest, PreparedShard
-from perceptron_jobs.storage import join, storage_of
+from perceptron_jobs.records.prepared_manifest import PREPARED, VERSION, KeptFile, Manifest, PreparedShard
+from perceptron_jobs.storage import is_remote, join, storage_of
 
 MANIFEST, KEPT = "prepared.json", "kept"
 
@@ -55,14 +56,14 @@ def read_prepared(folder: str) -> Prepared:
         raise InputError(
             f"is not a prepared corpus ({MANIFEST}: no such file); make one with `perceptron prepare`", folder
         )
-    try:
-        with storage.open(path) as file:
-            record = json.load(file)
-        if record.get("version") != VERSION:
-            raise InputError(f"has version {record.get('version')}, not {VERSION}; prepare the corpus again", path)
-        return Prepared(folder, Manifest.from_record(record))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"is damaged ({error}); prepare the corpus again", path) from error
+    with storage.open(path) as file:
+        record = read_json(file.read(), anything, path, "prepare the corpus again")
+    if isinstance(record, dict) and record.get("version", VERSION) != VERSION:
+        raise InputError(f"has version {shown(record['version'])}, not {VERSION}; prepare the corpus again", path)
+    check(record, PREPARED, path, "prepare the corpus again")
+    if [shard["shard"] for shard in record["shards"]] != list(range(len(record["shards"]))):
+        raise InputError("does not list every shard once; prepare the corpus again", path)
+    return Prepared(folder, Manifest.from_record(record))
 
 
 def check_intact(prepared: Prepared) -> None:
@@ -99,6 +100,8 @@ def check_files(files: Sequence[str]) -> None:
             raise InputError("is a folder; name the files in it", path)
         if storage_of(path).size(path) is None:
             raise InputError("there is no such file; check the name", path)
+        if not is_remote(path) and is_device(path):
+            raise InputError("is a device, which may have no end; give a file", path)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from yaml import YAMLError
 
 from perceptron_core.corpus import Piece
 from perceptron_core.errors import InputError, UserError
+from perceptron_core.limits import VARIABLE as LIMITS
 from perceptron_core.wire import decode_line, encode_line
 from perceptron_jobs.engines.errors import JobFailed
 from perceptron_jobs.mr.protocol import ERROR, ERRORS_COUNTER
@@ -123,6 +124,8 @@ class Cluster(NamedTuple):
             arguments += self._hadoop_arguments()
         if self.emr:
             arguments += ["--cluster-id", self.emr.id()]
+        if self.runner in ("hadoop", "emr") and os.environ.get(LIMITS):
+            arguments += ["--cmdenv", f"{LIMITS}={os.environ[LIMITS]}"]
         if self.conf:
             arguments += ["-c", os.path.abspath(self.conf)]
         if self.reducers:

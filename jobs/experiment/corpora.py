@@ -11,7 +11,7 @@ from perceptron_core.errors import UserError
 from perceptron_core.shards.builder import PieceEncoder, ShardBuilder
 from perceptron_core.shards.records import write_shard
 from perceptron_core.task import Task
-from perceptron_core.wire import encode_line
+from perceptron_core.wire import encode_file_line
 from perceptron_jobs.corpora.prepared import MANIFEST, check_files, data_identity, read_prepared
 from perceptron_jobs.corpora.preparing import write_shard_file
 from perceptron_jobs.experiment.cell import Cell, Corpus
@@ -87,4 +87,4 @@ def _shard_lines(task: Task, sentences: Sequence[Sentence], identity: dict) -> l
     if sentences:
         ((_, record),) = PieceEncoder(task.encoder(), identity["seed"], 0, 0, 1).encode(sentences)
         builder.add({**record, "places": np.arange(len(sentences))})  # in the deal's order, not shuffled
-    return [encode_line(*record) for record in write_shard(builder.finish(), task.features.widths, identity)]
+    return [encode_file_line(*record) for record in write_shard(builder.finish(), task.features.widths, identity)]

@@ -2,13 +2,13 @@
 
 import argparse
 import itertools
+import math
 import os
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, NoReturn, Optional
 
-import yaml
-
-from perceptron_core.errors import InputError
+from perceptron_core.errors import InputError, shown
+from perceptron_core.text_file import parse_yaml, read_text
 from perceptron_jobs.experiment.cell import Axes, Cell, Corpus, as_list, without
 from perceptron_jobs.experiment.makers import MAKERS
 from perceptron_jobs.experiment.results import CURVES, MEASURES
@@ -35,6 +35,8 @@ CURVE_AXES = ("epoch", "seconds")  # a run has many values of these, and one of 
 
 # What the grid itself decides; every other option of `perceptron train` may be given in a run.
 DATA_OPTIONS = {"train", "prepared", "dev", "run_dir", "init_model", "seed"}
+NUMBERS = {"shards", "threads", "minibatch", "processors"}  # are reckoned with
+MOST_CELLS = 10_000
 OF_THE_GRID = ("corpus", "deal", "processors")
 RUNNER_OPTIONS = {"runner", "property", "conf", "cluster_id", "reducers", "quiet"}
 NOT_IN_RUNS = DATA_OPTIONS | RUNNER_OPTIONS | {"average"}  # a run shows both, its last and its averaged weights
@@ -60,13 +62,11 @@ def read_experiment(path: str, data: Optional[str], full: bool) -> Experiment:
 
 def _load(path: str) -> dict[str, Any]:
     try:
-        with open(path, encoding="utf-8") as file:
-            content = yaml.safe_load(file)
-    except OSError as error:
+        text = read_text(path)
+    except InputError as error:
         ready = ", ".join(READY_EXPERIMENTS)
-        raise InputError(f"cannot be read: {error.strerror}; give a file, or a ready one: {ready}", path) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"is not YAML: {' '.join(str(error).split())}", path) from error
+        raise InputError(f"{error.problem}; give a file, or a ready one: {ready}", path) from error
+    content = parse_yaml(text, path)
     if not isinstance(content, dict):
         raise InputError(f"is not an experiment; it needs {', '.join(KEYS)}", path)
     return content
@@ -128,7 +128,8 @@ class _Reader:
             for key in ("task", "train", "dev"):
                 if key not in given:
                     self.refuse(f"corpora: {name}: `{key}` is missing")
-                if not all(isinstance(path, str) for path in as_list(given[key])):
+                names = [given[key]] if key == "task" else as_list(given[key])
+                if not all(isinstance(path, str) for path in names):
                     self.refuse(f"corpora: {name}: `{key}` must be a name, not {given[key]!r}")
             limit = None if full else given.get("limit")
             if not isinstance(limit, (int, type(None))) or limit == 0:
@@ -148,7 +149,7 @@ class _Reader:
     def cells(self, corpora: dict[str, Corpus], seeds: Sequence[int]) -> list[Cell]:
         parser = _TrainingOptions(self.refuse)
         allowed = sorted({*OF_THE_GRID, *option_names(parser)} - NOT_IN_RUNS)
-        cells = []
+        cells: list[Cell] = []
         for group, given in self.content["runs"].items():
             given = {
                 name.replace("-", "_"): value for name, value in {**self.content.get("options", {}), **given}.items()
@@ -157,8 +158,14 @@ class _Reader:
             lists = {"corpus": list(corpora), "deal": SHUFFLED, "shards": 1, **given}
             self.known(f"runs: {group}: corpus", as_list(lists["corpus"]), list(corpora))
             self.known(f"runs: {group}: deal", as_list(lists["deal"]), [SHUFFLED, *UNEVEN])
-            for values in itertools.product(*map(as_list, lists.values()), seeds):
+            axes = [*map(as_list, lists.values()), seeds]
+            if len(cells) + math.prod(map(len, axes)) > MOST_CELLS:
+                self.refuse(f"runs: {group}: there are more than {MOST_CELLS:,} trainings; leave out some values")
+            for values in itertools.product(*axes):
                 options = dict(zip([*lists, "seed"], values))
+                for name in NUMBERS & set(options):
+                    if type(options[name]) is not int:
+                        self.refuse(f"runs: {group}: `{name}` must be a whole number, not {shown(options[name])}")
                 parser.parse_args(["task", *as_arguments(without(options, *OF_THE_GRID))])
                 cells.append(self._cell(group, options, corpora))
         return cells

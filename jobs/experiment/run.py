@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from perceptron_core.atomic import written_atomically
+from perceptron_core.schema import read_json
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_jobs.experiment.cell import Cell, Corpus
@@ -18,7 +19,7 @@ from perceptron_jobs.experiment.grid import Command, run_commands
 from perceptron_jobs.experiment.png import write_png
 from perceptron_jobs.experiment.results import Result
 from perceptron_jobs.experiment.tables import as_csv, as_markdown, entries
-from perceptron_jobs.experiment.team import Decoding, make_team
+from perceptron_jobs.experiment.team import DECODING_FILE, Decoding, make_team
 from perceptron_jobs.experiment.uneven import UNEVEN
 from perceptron_jobs.options.spelling import as_arguments
 from perceptron_jobs.training.plan import Listener
@@ -121,8 +122,9 @@ class _Run:
     def _result(self, cell: Cell) -> Result:
         team = None
         if cell.processors:
-            with open(self.decoding(cell), encoding="utf-8") as file:
-                decoding = Decoding(**json.load(file))
+            with open(self.decoding(cell), "rb") as file:
+                record = read_json(file.read(), DECODING_FILE, self.decoding(cell), "remove it: it is made again")
+            decoding = Decoding(**record)
             team = make_team(decoding, cell.options["minibatch"], cell.processors)
         return Result(cell, RunDir(self.run_dir(cell)).written_history(), self.run_dir(cell), team)
 

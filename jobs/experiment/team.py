@@ -13,11 +13,15 @@ import heapq
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from perceptron_core.schema import list_of, number, record, whole
+
 TEAM_CAPTION = (
     "With a minibatch, the clock is that of several processors which decode its sentences together, computed from the "
     "measured time of every sentence; one of them does everything else."
 )
 
+
+DECODING_FILE = record({"tokens": list_of(whole()), "seconds": list_of(number()), "updates": number()})
 
 Sentence = tuple[int, float]  # tokens, and seconds to decode them
 

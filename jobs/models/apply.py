@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Optional
 
 from perceptron_core.corpus import FORMATS
-from perceptron_core.errors import UserError
+from perceptron_core.errors import InputError, UserError
 from perceptron_core.evaluation.metrics import METRICS, AttachmentCounts, Counts
 from perceptron_core.evaluation.metrics.predicted_trees import read_predicted_trees
 from perceptron_core.evaluation.predictor import choose_weights
@@ -22,23 +22,12 @@ from perceptron_jobs.storage import open_file, storage_of
 from perceptron_jobs.training.run_dir import open_model
 
 
-def python_file(model_path: str, model: Model, given: Optional[str]) -> Optional[str]:
-    """Where the user's Python file is, if the features need one: as given, in this folder, or beside the model."""
-    named = model.task["python"]
-    if not named:
-        return None
-    folder = model_path if os.path.isdir(model_path) else os.path.dirname(os.path.abspath(model_path))
-    beside = os.path.join(folder, named["file"])
-    here = named["file"]
-    return given or next((path for path in (here, beside) if os.path.isfile(path)), here)
-
-
 class NamedModel(NamedTuple):
     """A model as a user names it."""
 
     path: str  # a model file, or a run directory
     weights: Optional[str] = None  # averaged or last; None: averaged if there are any
-    python: Optional[str] = None  # the Python file that the features need
+    python: Optional[str] = None  # the Python file that the features need; nothing else is run
 
     def open(self) -> tuple[Model, str]:
         """The model, and which of its weights are meant; refuses weights that it does not have."""
@@ -48,7 +37,10 @@ class NamedModel(NamedTuple):
         return model, which
 
     def task(self, model: Model) -> Task:
-        return Task(model.task, python_file(self.path, model, self.python))
+        try:
+            return Task(model.task, self.python)
+        except UserError as error:  # a record that is well formed, but makes no sense
+            raise InputError(f"is damaged: {error}", self.path) from error
 
     @contextmanager
     def for_jobs(self, cluster: Cluster) -> Iterator[tuple[Task, list[str]]]:

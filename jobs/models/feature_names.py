@@ -5,12 +5,14 @@ of the model.
 """
 
 import functools
-import gzip
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
 import numpy as np
 
+from perceptron_core.corpus.files import whole_lines
+from perceptron_core.corpus.unpacking import Unpacked
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
@@ -45,7 +47,7 @@ def prepared_of(model_path: str, given: Optional[str]) -> Prepared:
 def find_names(model: Model, task: Task, prepared: Prepared) -> dict[int, str]:
     """Feature names by key, for those of the model's keys that occur in the corpus."""
     structure = task.structure(model.settings["decoder"])
-    names = structure.fixed_names(model.labels)
+    names = structure.fixed_names(model.labels, model.rows.keys)
     wanted = set(model.rows.keys.tolist()) - set(names)
     finder = _Finder(model, task, names, wanted)
     for shard in range(len(prepared.shards)):
@@ -73,9 +75,10 @@ class _Finder:
             encoded = reader.take(kind, record)
             if encoded is None:
                 continue
-            for column, new in zip(types, record["types"]):
+            new_types = self._types(record)
+            for column, new in zip(types, new_types):
                 column.extend(new)
-            for feature in record["types"][-1]:
+            for feature in new_types[-1]:
                 self._name(extracted_key(feature), extracted_name(feature))
             wanted = np.sort(np.fromiter(self.wanted, np.uint64, len(self.wanted)))
             value = functools.partial(self._value, encoded, types)
@@ -90,6 +93,18 @@ class _Finder:
                 keys, tokens = self._sites(template, encoded, reader.tables(), reader.label_hashes)
                 self._search(template, keys, tokens, wanted, lambda t, at, e=encoded: self._values(t, e, types, at))
         reader.finish()
+
+    def _types(self, record: dict[str, Any]) -> list[list[str]]:
+        """The strings of the types that a block has for the first time, per column."""
+        types, widths = record.get("types"), (*self.task.features.widths, 1)
+        sizes = [len(new) // width for new, width in zip(record["new"], widths)]
+        if (
+            not isinstance(types, list)
+            or [len(new) if isinstance(new, list) else -1 for new in types] != sizes
+            or not all(text is None or isinstance(text, str) for new in types for text in new)
+        ):
+            raise DamagedRecord("a block of a shard lacks the strings of its types; prepare the corpus again")
+        return types
 
     def _occur(self, wanted: np.ndarray, encoded: Encoded, tables: TypeTables, label_hashes: np.ndarray) -> bool:
         """Whether any of the keys is in the block. This is much quicker than to search in vain for where it is."""
@@ -174,14 +189,9 @@ def _digits(number: int, base: int, count: int) -> list[int]:
 
 
 def _records(path: str) -> Iterator[tuple[str, Any]]:
-    for line in _gunzip(path).split(b"\n"):
-        if line:
-            yield decode_line(line)
-
-
-def _gunzip(path: str) -> bytes:
     try:
-        with open_file(path) as packed, gzip.open(packed) as file:
-            return file.read()
-    except (OSError, EOFError) as error:
+        with open_file(path) as packed, Unpacked(packed, path) as file:
+            for lines in whole_lines(file, path):
+                yield from map(decode_line, filter(None, lines.split(b"\n")))
+    except (OSError, EOFError, zlib.error) as error:
         raise DamagedRecord(f"{path}: cannot be read ({error}); prepare the corpus again") from error

@@ -13,13 +13,19 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from perceptron_core.counting.rare import Counter, kept_keys, sum_counts, token_counts
+from perceptron_core.schema import record
+from perceptron_core.shards.frame import checked_header
 from perceptron_core.shards.records import ShardReader
 from perceptron_core.task import Task
-from perceptron_core.weights.rows import from_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob
+from perceptron_core.weights.records import from_record
+from perceptron_core.weights.rows import Rows
+from perceptron_core.wire import DamagedRecord
+from perceptron_jobs.mr.shard_job import ROWS, Pairs, ShardJob
 
 
 class MRCountFeatures(ShardJob):
+    SENT = record(ROWS)
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--task", help="the task's record, JSON")
@@ -33,7 +39,8 @@ class MRCountFeatures(ShardJob):
 
     def take(self, kind: str, record: dict[str, Any]) -> Optional[Pairs]:
         if self.reader is None:
-            self.reader = self.task.shard_reader(record.get("labels", ()))
+            labels = checked_header(record)["labels"] if kind == "header" else ()
+            self.reader = self.task.shard_reader(labels)
         encoded = self.reader.take(kind, record)
         if encoded is None:
             return None
@@ -48,8 +55,14 @@ class MRCountFeatures(ShardJob):
         yield from self.by_range(self.counter.finish())
 
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
-        counts = sum_counts([from_record(record["rows"]) for record in records], self.options.least)
-        yield key, kept_keys(counts, self.options.least)
+        sent = [self.counts(record) for record in records]
+        yield key, kept_keys(sum_counts(sent, self.options.least), self.options.least)
+
+    def counts(self, record: Any) -> Rows:
+        rows = from_record(record["rows"], 0, {})
+        if rows.counts is None:
+            raise DamagedRecord("a task sent features without their counts")
+        return rows
 
 
 if __name__ == "__main__":

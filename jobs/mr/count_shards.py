@@ -7,26 +7,28 @@
 Ranges and errors are explained in jobs/mr/shard_job.py.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from perceptron_core.counting.shard_counts import ShardFeatures, count_shards
+from perceptron_core.schema import record
 from perceptron_core.task import Task
-from perceptron_core.training.mixing import check_complete
-from perceptron_core.weights.rows import from_record, to_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_core.weights.records import to_record
+from perceptron_jobs.mr.shard_job import PLACED, Pairs, ShardJob, place_among, received
 from perceptron_jobs.records.run_config import RunConfig
+
+COUNTED = {"shards": "u4"}  # the columns of a reducer's rows
 
 
 class MRCountShards(ShardJob):
+    SENT = record(PLACED)
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")
 
     def begin(self) -> None:
-        with open(self.options.config, encoding="utf-8") as file:
-            self.config = RunConfig.from_record(json.load(file))
+        self.config = RunConfig.of_file(self.options.config)
         task = Task(self.config.task)
         structure = task.structure(self.config.settings["decoder"])
         self.features = ShardFeatures(task.shard_reader(self.config.labels), structure)
@@ -40,9 +42,7 @@ class MRCountShards(ShardJob):
         yield from self.by_range(features, **place, origin=f"run {self.config.run}")
 
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
-        sent = list(records)
-        check_complete([(record["shard"], record["shards"], record["origin"]) for record in sent])
-        yield key, {"rows": to_record(count_shards([from_record(record["rows"]) for record in sent]))}
+        yield key, {"rows": to_record(count_shards([rows for _, rows in received(records, 1, {})]))}
 
 
 if __name__ == "__main__":

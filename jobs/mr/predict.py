@@ -31,7 +31,7 @@ class MRPredict(Job):
 
     def mapper_init(self) -> None:
         model = read_model(self.options.model, whole=False)  # the command that runs this job has checked it
-        self.task = Task(model.task, self.options.python)
+        self.task, self.labels = Task(model.task, self.options.python), model.labels
         self.predictor: Any = None
         self.start = lambda: Predictor(model, self.options.weights, self.task)
 
@@ -42,6 +42,7 @@ class MRPredict(Job):
             fmt = self.task.format
             if self.options.format:
                 fmt = make_format(self.options.format, self.task.record["columns"], self.task.record["predict"])
+            fmt.check_labels(self.labels)
             sentences = self.task.read(piece, "optional", keep_text=True, fmt=fmt, opener=open_file)
             for number, chunk in enumerate(in_chunks(sentences, CHUNK)):
                 guesses = self.predictor.predict(chunk)

@@ -23,6 +23,7 @@ from perceptron_jobs.mr.protocol import (
     ERRORS_COUNTER,
     PIECES_INPUT_FORMAT,
     PIECES_JOBCONF,
+    ShardProtocol,
     error_record,
     pass_errors_on,
 )
@@ -51,6 +52,7 @@ def shard_keys(shards: int) -> list[str]:
 
 class MRPrepare(Job):
     HADOOP_INPUT_FORMAT, JOBCONF = PIECES_INPUT_FORMAT, PIECES_JOBCONF
+    OUTPUT_PROTOCOL = ShardProtocol
 
     def add_args(self) -> None:
         self.add_file_arg("--task", help="the task's record, JSON")

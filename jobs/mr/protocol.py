@@ -7,7 +7,7 @@ it sends the message as a record under the key ERROR, and the driver raises it w
 from collections.abc import Iterator
 from typing import Any
 
-from perceptron_core.wire import decode_line, encode_line
+from perceptron_core.wire import decode_line, encode_file_line, encode_line
 
 ERROR = "error"
 REDUCER = "reducer"  # the key of the record that tells how much a reducer has read, and when
@@ -30,6 +30,13 @@ class LineProtocol:
 
     def write(self, key: str, record: Any) -> bytes:
         return encode_line(key, record)
+
+
+class ShardProtocol(LineProtocol):
+    """The records of a prepared shard, as its file has them."""
+
+    def write(self, key: str, record: Any) -> bytes:
+        return encode_file_line(key, record)
 
 
 def error_record(error: Exception, order: int = 0) -> tuple[str, dict[str, Any]]:

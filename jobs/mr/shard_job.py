@@ -11,27 +11,49 @@ change the result. If a map task finds a user's error, it reads its input to the
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Optional
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Optional
 
+from perceptron_core import schema
 from perceptron_core.errors import UserError
-from perceptron_core.weights.rows import Rows, split_ranges, to_record
+from perceptron_core.schema import Schema
+from perceptron_core.training.mixing import check_complete
+from perceptron_core.weights.records import from_record, to_record
+from perceptron_core.weights.rows import Rows, split_ranges
 from perceptron_core.wire import DamagedRecord
 from perceptron_jobs.mr.job import Job
 from perceptron_jobs.mr.protocol import ERROR, REDUCER, LineProtocol, error_record, pass_errors_on
 
 Pairs = Iterator[tuple[str, Any]]
 
+# Of what mappers send; the rows are checked when they are read.
+ROWS: dict[str, Schema] = {"rows": schema.anything}
+PLACED: dict[str, Schema] = {"shard": schema.whole(), "shards": schema.whole(1), "origin": schema.text(), **ROWS}
+COUNT: Schema = schema.whole(most=2**48)  # so that sums over shards fit in 64 bits
+WORKED: Schema = schema.row_of(schema.number(), schema.number())  # when the task began and ended
+
 
 def place_among(chosen: Sequence[int], header: dict[str, Any]) -> dict[str, int]:
     """The place of a shard among those that the run trains on, and their number."""
+    if header["shard"] not in chosen:
+        raise DamagedRecord(f"the run does not train on the shard {header['shard']}; prepare the corpus again")
     return {"shard": chosen.index(header["shard"]), "shards": len(chosen)}
+
+
+def received(
+    records: Iterable[dict[str, Any]], labels: int, columns: Mapping[str, str]
+) -> list[tuple[dict[str, Any], Rows]]:
+    """What all shards sent for a range, in their order, with the rows; refuses what is damaged or not complete."""
+    sent = sorted(records, key=lambda record: record["shard"])
+    check_complete([(record["shard"], record["shards"], record["origin"]) for record in sent])
+    return [(record, from_record(record["rows"], labels, columns)) for record in sent]
 
 
 class ShardJob(Job, ABC):
     """A job over shards; a subclass says how to `begin`, `take` a record and `finish`, and how to `combine` a range."""
 
     error: Optional[UserError] = None
+    SENT: ClassVar[Schema]  # what a mapper sends for a range
 
     def add_args(self) -> None:
         self.add_passthru_arg("--ranges", type=int, default=1)
@@ -53,8 +75,8 @@ class ShardJob(Job, ABC):
         """All shards' records of one range."""
 
     def by_range(self, rows: Rows, **about: Any) -> Pairs:
-        for number, part in enumerate(split_ranges(rows, self.options.ranges)):
-            yield f"{number:05d}", {**about, "rows": to_record(part)}
+        for place, part in enumerate(split_ranges(rows, self.options.ranges)):
+            yield f"{place:05d}", {**about, "rows": to_record(part)}
 
     def internal_protocol(self) -> LineProtocol:
         self.shuffled = LineProtocol()
@@ -88,6 +110,12 @@ class ShardJob(Job, ABC):
         except UserError as error:
             yield error_record(error)
 
+    def checked(self, sent: Any) -> Any:
+        problem = schema.fault(sent, self.__class__.SENT)
+        if problem:
+            raise DamagedRecord(f"what a mapper sent is damaged: {problem}")
+        return sent
+
     def reducer_init(self) -> None:
         self.start_clock()
 
@@ -96,7 +124,7 @@ class ShardJob(Job, ABC):
             yield from pass_errors_on(key, records)
             return
         try:
-            yield from self.combine(key, records)
+            yield from self.combine(key, map(self.checked, records))
         except DamagedRecord:  # a mapper's output, not the user's input: the task fails and is retried
             raise
         except UserError as error:

@@ -9,24 +9,36 @@ Rocchio's vectors need the inverse document frequencies, which come from an earl
 distributed cache. Ranges and errors are explained in jobs/mr/shard_job.py.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
+from perceptron_core.arrays import typed
 from perceptron_core.counting.rare import read_kept
 from perceptron_core.counting.summands import DocumentFrequencies, NaiveBayes, Rocchio
 from perceptron_core.counting.sums import ShardSums, SummingPass
+from perceptron_core.schema import anything, record, whole
 from perceptron_core.task import Task
-from perceptron_core.training.mixing import check_complete
 from perceptron_core.weights.model_file import read_model
-from perceptron_core.weights.rows import add_up, from_record, to_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_core.weights.records import to_record
+from perceptron_core.weights.rows import add_up
+from perceptron_core.wire import DamagedRecord
+from perceptron_jobs.mr.shard_job import PLACED, WORKED, Pairs, ShardJob, place_among, received
 from perceptron_jobs.records.run_config import RunConfig
 
 COUNTS, FREQUENCIES, VECTORS = "naive-bayes", "document-frequencies", "rocchio"
+SUMS = {"sum": "i8"}  # the columns of the rows that are sent
 
 
 class MRSumStatistics(ShardJob):
+    SENT = record(
+        {
+            **PLACED,
+            "stats": record({"examples": whole(), "tokens": whole()}),
+            "instances": anything,
+            "worked": WORKED,
+        }
+    )
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")
@@ -35,8 +47,7 @@ class MRSumStatistics(ShardJob):
         self.add_passthru_arg("--what", choices=[COUNTS, FREQUENCIES, VECTORS], help="what is summed")
 
     def begin(self) -> None:
-        with open(self.options.config, encoding="utf-8") as file:
-            self.config = RunConfig.from_record(json.load(file))
+        self.config = RunConfig.of_file(self.options.config)
         task = Task(self.config.task)
         kept = read_kept(self.options.kept) if self.options.kept else None
         structure = task.structure(self.config.settings["decoder"])
@@ -63,16 +74,25 @@ class MRSumStatistics(ShardJob):
             worked=self.worked(),
         )
 
+    def reducer_init(self) -> None:
+        super().reducer_init()
+        self.labels = len(RunConfig.of_file(self.options.config).labels)
+
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
-        shards = sorted(records, key=lambda record: record["shard"])
-        check_complete([(shard["shard"], shard["shards"], shard["origin"]) for shard in shards])
+        shards = received(records, self.labels, SUMS)
+        try:
+            instances = [typed(sent["instances"], "<i8") for sent, _ in shards]
+        except ValueError as error:
+            raise DamagedRecord(f"a task did not send how many instances each label has ({error})") from error
+        if any(len(counts) != self.labels for counts in instances):
+            raise DamagedRecord("a task counted the instances of other labels")
         yield (
             key,
             {
-                "rows": to_record(add_up([from_record(shard["rows"]) for shard in shards])),
-                "instances": sum(shard["instances"] for shard in shards),
-                "stats": [shard["stats"] for shard in shards],
-                "worked": [shard["worked"] for shard in shards],
+                "rows": to_record(add_up([rows for _, rows in shards])),
+                "instances": sum(instances),
+                "stats": [sent["stats"] for sent, _ in shards],
+                "worked": [sent["worked"] for sent, _ in shards],
             },
         )
 

@@ -9,31 +9,36 @@ The mixed weights and the run's configuration come through the distributed cache
 of MRCountShards. Ranges and errors are explained in jobs/mr/shard_job.py.
 """
 
-import json
 import sys
 import time
 from collections.abc import Iterator
 from typing import Any, Optional
 
+from perceptron_core import schema
 from perceptron_core.counting.rare import read_kept
 from perceptron_core.errors import UserError
 from perceptron_core.features.filters import StepSizes
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
 from perceptron_core.training import resident as residency
-from perceptron_core.training.epoch import EpochPlan, ShardEpoch
+from perceptron_core.training.epoch import EpochPlan, EpochStats, ShardEpoch
 from perceptron_core.training.mixing import ShardStep, mix
 from perceptron_core.training.rounds import RoundPart
 from perceptron_core.weights.model_file import model_digest, read_model
-from perceptron_core.weights.rows import from_record, to_record
-from perceptron_jobs.mr.shard_job import Pairs, ShardJob, place_among
+from perceptron_core.weights.records import to_record
+from perceptron_core.wire import DamagedRecord
+from perceptron_jobs.mr.shard_job import COUNT, PLACED, WORKED, Pairs, ShardJob, place_among, received
 from perceptron_jobs.records.run_config import RunConfig
 
+STEPS, MIXED = {"weight": "f4", "lag": "f8"}, {"weight": "f4", "mean": "f8"}  # the columns that are sent
 RESIDENT = "resident"  # a record instead of a shard that this process has in memory
+NAMED = schema.record({"name": schema.text()})
 STATUS_SECONDS = 30  # Hadoop kills a task that reports nothing for ten minutes
 
 
 class MRTrainEpoch(ShardJob):
+    SENT = schema.record({**PLACED, "stats": schema.record(dict.fromkeys(EpochStats._fields, COUNT)), "worked": WORKED})
+
     def add_args(self) -> None:
         super().add_args()
         self.add_file_arg("--config", help="the run's configuration, JSON")
@@ -48,8 +53,7 @@ class MRTrainEpoch(ShardJob):
         self.add_passthru_arg("--keep-shards", action="store_true", help="keep them in memory for the next epoch")
 
     def begin(self) -> None:
-        with open(self.options.config, encoding="utf-8") as file:
-            self.config = RunConfig.from_record(json.load(file))
+        self.config = RunConfig.of_file(self.options.config)
         self.last_status = time.monotonic()
         plan = EpochPlan(
             Task(self.config.task),
@@ -73,8 +77,9 @@ class MRTrainEpoch(ShardJob):
     def take(self, kind: str, record: dict[str, Any]) -> None:
         try:
             if kind == RESIDENT:
-                shard = residency.find(record["name"])
-                assert shard is not None, "the driver names only shards that are there"
+                shard = None if schema.fault(record, NAMED) else residency.find(record["name"])
+                if shard is None:  # the driver names only shards that are there
+                    raise DamagedRecord("a shard has a record that only the driver writes; prepare the corpus again")
                 self.epoch.take_resident(shard)
             else:
                 self.epoch.take(kind, record)
@@ -102,27 +107,17 @@ class MRTrainEpoch(ShardJob):
 
     def reducer_init(self) -> None:
         super().reducer_init()
-        self.weights = read_model(self.options.weights).rows
+        self.mixed = read_model(self.options.weights)
 
     def combine(self, key: str, records: Iterator[Any]) -> Pairs:
-        steps, stats, worked = [], {}, {}
-        for record in records:
-            counted = stats[record["shard"]] = record["stats"]
-            worked[record["shard"]] = record["worked"]
-            steps.append(
-                ShardStep(
-                    record["shard"],
-                    record["shards"],
-                    record["origin"],
-                    counted["updates"],
-                    counted["examples"],
-                    from_record(record["rows"]),
-                )
-            )
-        mixed = mix(self.options.mixing, self.weights, steps)
-        in_order = sorted(stats)
-        shards = {"stats": [stats[shard] for shard in in_order], "worked": [worked[shard] for shard in in_order]}
-        yield key, {"rows": to_record(mixed), **shards}
+        shards = received(records, len(self.mixed.labels), STEPS)
+        steps = []
+        for sent, rows in shards:
+            counted = sent["stats"]["updates"], sent["stats"]["examples"]
+            steps.append(ShardStep(sent["shard"], sent["shards"], sent["origin"], *counted, rows))
+        mixed = to_record(mix(self.options.mixing, self.mixed.rows, steps))
+        about = {name: [sent[name] for sent, _ in shards] for name in ("stats", "worked")}
+        yield key, {"rows": mixed, **about}
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from perceptron_core.registry import (
     TREE_DECODERS,
     UPDATES,
 )
+from perceptron_core.schema import LARGEST
+from perceptron_core.settings import LARGEST_COUNT
 from perceptron_jobs.options.names import READY_TASKS, RUNNERS
 
 TASK_HELP = f"a task file (YAML), or the name of a ready one: {', '.join(READY_TASKS)}"
@@ -63,8 +65,16 @@ def explained(choices: Sequence[str], texts: Mapping[str, str], default: str) ->
 def whole_number(text: str) -> int:
     """One or more."""
     number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} must be 1 or more")
+    if not 1 <= number <= LARGEST_COUNT:
+        raise argparse.ArgumentTypeError(f"{text} must be 1 or more, and at most {LARGEST_COUNT}")
+    return number
+
+
+def seed(text: str) -> int:
+    """Any whole number of 64 bits."""
+    number = int(text)
+    if abs(number) > LARGEST:
+        raise argparse.ArgumentTypeError(f"{text} is not between -{LARGEST} and {LARGEST}")
     return number
 
 
@@ -107,7 +117,7 @@ def add_prepare(parser: argparse.ArgumentParser) -> None:
         help="the number of shards to deal the sentences to (default 1)",
     )
     parser.add_argument(
-        "--seed", type=int, default=1, metavar="K", help="decides how sentences are dealt and shuffled (default 1)"
+        "--seed", type=seed, default=1, metavar="K", help="decides how sentences are dealt and shuffled (default 1)"
     )
     parser.add_argument(
         "--min-count", type=whole_number, default=1, metavar="K", help=f"{MIN_COUNT_HELP} (default 1: all)"
@@ -153,7 +163,9 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     split.add_argument(
         "--subsample", action=argparse.BooleanOptionalAction, default=False, help="train on only one of the S shards"
     )
-    split.add_argument("--seed", type=int, metavar="K", help="decides how sentences are dealt and shuffled (default 1)")
+    split.add_argument(
+        "--seed", type=seed, metavar="K", help="decides how sentences are dealt and shuffled (default 1)"
+    )
     data.add_argument("--min-count", type=whole_number, metavar="K", help=f"{MIN_COUNT_HELP} (default: all)")
     how = parser.add_argument_group("learning")
     how.add_argument(

@@ -6,7 +6,31 @@ Runs of older versions lack some of it, so all but the number of the epoch may b
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional, Union
 
+from perceptron_core.schema import anything, dict_of, list_of, number, or_nothing, record, text, whole
+
 COUNTS = ("errors", "updates", "tokens", "wrong_tokens")
+
+_SECONDS = number()  # the clocks of two nodes may disagree, so it may be negative
+_SHARDS = list_of(record({"seconds": _SECONDS}, may={"sentences": or_nothing(whole()), "errors": or_nothing(whole())}))
+_REDUCERS = or_nothing(list_of(_SECONDS))
+_SCORE = number(0, 1)
+_ENTRY = {
+    "epoch": whole(),
+    "sentences": whole(),
+    **dict.fromkeys((*COUNTS, "shuffled", "weights"), or_nothing(whole())),
+    "shards": _SHARDS,
+    "reducers": _REDUCERS,
+    "mixing": or_nothing(text()),
+    "runner": or_nothing(text()),
+    "dev": or_nothing(
+        record({"score": _SCORE}, may={"name": text(r"[^\x00-\x1f\x7f-\x9f]*"), "last": _SCORE, "averaged": _SCORE})
+    ),
+    "seconds": or_nothing(_SECONDS),
+    "phases": dict_of(_SECONDS),
+    "rounds": list_of(record({"shards": _SHARDS, "phases": dict_of(_SECONDS)}, may={"reducers": _REDUCERS})),
+}
+ENTRY = record({"epoch": _ENTRY["epoch"]}, may=_ENTRY)  # a line of history.jsonl
+STATS = record({"history": list_of(ENTRY)}, may=dict.fromkeys(_ENTRY, anything))  # of stats.json; the rest is a copy
 
 
 class ShardEntry(NamedTuple):

@@ -4,7 +4,39 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
+from perceptron_core.schema import anything, list_of, one_of, or_nothing, record, text, whole
+from perceptron_core.task_record import labels
+from perceptron_jobs.records.run_config import DATA, SEED
+
 VERSION = 2
+
+_SHARD_FILE = text(r"shard-[0-9]{5,9}-of-[0-9]{5,9}\.gz", "the name of a shard: shard-00000-of-00001.gz")
+_WRITTEN = {"bytes": whole(), "sha256": or_nothing(text())}
+PREPARED = record(
+    {
+        "version": one_of(VERSION),
+        "features": text(),
+        "seed": SEED,
+        "data": DATA,
+        "sentences": whole(),
+        "tokens": whole(),
+        "shards": list_of(
+            record(
+                {
+                    "shard": whole(),
+                    "sentences": whole(),
+                    "tokens": whole(),
+                    "labels": labels,
+                    "file": _SHARD_FILE,
+                    **_WRITTEN,
+                },
+                may={"hdfs": anything},
+            ),
+            least=1,
+        ),
+    },
+    may={"min_count": whole(1), "kept": record({"features": whole(), **_WRITTEN})},
+)
 
 
 class PreparedShard(NamedTuple):
@@ -65,7 +97,7 @@ class Manifest(NamedTuple):
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Manifest":
-        """Raises TypeError or KeyError if the record is not one of a prepared corpus."""
+        """The record is as PREPARED says."""
         known = {name: value for name, value in record.items() if name != "version"}
         known["shards"] = [PreparedShard(**shard) for shard in record["shards"]]
         known["kept"] = KeptFile(**record["kept"]) if "kept" in record else None

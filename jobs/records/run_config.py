@@ -7,10 +7,37 @@ import hashlib
 import json
 from typing import Any, NamedTuple, Optional
 
-from perceptron_core.settings import Settings
+from perceptron_core.registry import MIXINGS
+from perceptron_core.schema import LARGEST, anything, flag, list_of, one_of, or_nothing, read_json, record, text, whole
+from perceptron_core.settings import SETTINGS, Settings
+from perceptron_core.task_record import TASK, some_labels
 
 VERSION = 1
 LATER = ("rounds", "min_count")  # recorded only where they are not 1, so that other runs keep their identity
+DAMAGED = "restore the run directory, or train it again"
+SUMMED = "sum"  # the mixing of a learner that counts in one pass
+
+SEED = whole(-LARGEST, LARGEST)
+# What identifies a file by its storage; it is only compared and shown. An experiment also says how it has dealt them.
+_IDENTITY = record({"bytes": whole()}, may={"sha256": text(), "s3": text(), "hdfs": anything, "deal": text()})
+DATA = list_of(_IDENTITY)
+CONFIG = record(
+    {
+        "version": one_of(VERSION),
+        "task": TASK,
+        "labels": some_labels,
+        "settings": SETTINGS,
+        "mixing": one_of(*MIXINGS, SUMMED),
+        "shards": whole(1),
+        "seed": SEED,
+        "subsample": flag,
+        "chosen_shards": list_of(whole()),
+        "data": DATA,
+        "init_model": or_nothing(text()),
+        "run": text(),
+    },
+    may=dict.fromkeys(LATER, whole(1)),
+)
 
 
 class RunConfig(NamedTuple):
@@ -43,5 +70,11 @@ class RunConfig(NamedTuple):
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "RunConfig":
-        """Raises TypeError if the record is not one of a configuration."""
+        """The record is as CONFIG says."""
         return cls(**record)
+
+    @classmethod
+    def of_file(cls, path: str) -> "RunConfig":
+        """The configuration as a task gets it."""
+        with open(path, "rb") as file:
+            return cls.from_record(read_json(file.read(), CONFIG, path, DAMAGED))

@@ -11,7 +11,6 @@ from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.rows import select
 from perceptron_jobs.corpora.prepared import Prepared
-from perceptron_jobs.models.apply import python_file
 from perceptron_jobs.models.feature_names import find_names, prepared_of
 from perceptron_jobs.records.epoch_entry import EpochEntry
 from perceptron_jobs.records.prepared_manifest import PreparedShard
@@ -47,8 +46,11 @@ class RunContent(NamedTuple):
         return "instances" if self.kind == CLASSIFICATION else "sentences"
 
 
-def read_run(run: RunDir, task: Optional[Task] = None, model: Optional[Model] = None) -> RunContent:
-    """The run as it is now; who has its task (which knows the user's Python file) or its model at hand gives them."""
+def read_run(
+    run: RunDir, task: Optional[Task] = None, model: Optional[Model] = None, python: Optional[str] = None
+) -> RunContent:
+    """The run as it is now; who has its task or its model at hand gives them. Without the user's Python file (`python`,
+    or the task's) features that need it are not shown: what a run directory names is not run."""
     config = run.config()
     assert config is not None, "whoever asks knows that it is a run directory"
     content = RunContent(base_name(absolute(run.path)), config, run.whole_history(), mistakes=run.mistakes())
@@ -57,9 +59,9 @@ def read_run(run: RunDir, task: Optional[Task] = None, model: Optional[Model] = 
     model = model or run.model()
     content = content._replace(chosen_epoch=run.chosen_epoch())
     try:
-        known = task or Task(model.task, python_file(run.path, model, None))
+        known = task or Task(model.task, python)
         return content._replace(strongest=strongest_features(model, known, prepared_of(run.path, None)))
-    except UserError as error:  # the corpus or the Python file is elsewhere by now
+    except UserError as error:  # the corpus is elsewhere by now, or the Python file was not given
         return content._replace(nameless=str(error))
 
 

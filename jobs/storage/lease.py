@@ -18,8 +18,11 @@ from typing import Any
 from hdfs.util import HdfsError
 
 from perceptron_core.errors import UserError
+from perceptron_core.schema import number, read_json, record, text
 from perceptron_jobs.storage.base import IN_USE, TAKEN_OVER, NotOurs
 from perceptron_jobs.storage.patience import patiently
+
+LEASE = record({"owner": text(), "until": number()})
 
 
 class Lease:
@@ -54,7 +57,8 @@ class Lease:
     def _read(self) -> dict[str, Any]:
         """The content of the file; nothing if its writer died before it wrote anything."""
         with self.client.read(self.path) as reader:
-            return json.loads(reader.read() or b"{}")
+            data = reader.read()
+        return read_json(data, LEASE, self.path, f"remove it if nobody uses {self.folder}") if data else {}
 
     def _holder_lives(self) -> bool:
         """Whether the lease is being renewed; if the file stays empty, its writer has died while writing."""

@@ -21,6 +21,7 @@ from typing import Any, Callable, Optional
 from hdfs.util import HdfsError
 
 from perceptron_core.errors import InputError, UserError
+from perceptron_core.schema import dict_of, read_json, record, text, whole
 from perceptron_jobs.storage.base import Storage, base_name, join, parent
 from perceptron_jobs.storage.lease import Lease
 
@@ -32,6 +33,9 @@ except ImportError as error:
     raise UserError("S3 and EMR need boto3; install it: pip install 'mr-perceptron[emr]'") from error
 
 MANIFEST = "_manifest.json"
+FILES = record(
+    {"files": dict_of(record({"bytes": whole(), "sha256": text()}))}  # by their names
+)
 MEMBER = {"perceptron": "member"}  # metadata of a file that exists only if its folder's manifest lists it
 AWS_ERRORS = (Boto3Error, BotoCoreError, ClientError)
 DELETED_AT_ONCE = 1000  # S3's limit
@@ -110,8 +114,8 @@ class S3Storage(Storage):
         if found is None:
             return None
         try:
-            files = json.loads(found["Body"].read())["files"]
-        except (ValueError, KeyError):
+            files = read_json(found["Body"].read(), FILES, join(folder, MANIFEST), "publish it again")["files"]
+        except InputError:
             return None
         sizes = {entry["Key"]: entry["Size"] for page in self._pages(folder) for entry in page.get("Contents", ())}
         whole = all(sizes.get(self.key(join(folder, name))) == file["bytes"] for name, file in files.items())

@@ -24,12 +24,13 @@ from perceptron_core.training.rounds import WHOLE, RoundPart, parts
 from perceptron_core.training.standing import Standing
 from perceptron_core.training.stopping import reason_to_stop
 from perceptron_core.weights.model_file import Model
+from perceptron_core.weights.records import from_record
 from perceptron_core.weights.relevance import relevant
-from perceptron_core.weights.rows import Rows, concatenate, from_record
+from perceptron_core.weights.rows import Rows, concatenate
 from perceptron_core.wire import encode_line
 from perceptron_jobs.corpora.prepared import blaming_damage
 from perceptron_jobs.engines.over_shards import run_over_shards
-from perceptron_jobs.mr.train_epoch import RESIDENT, MRTrainEpoch
+from perceptron_jobs.mr.train_epoch import MIXED, RESIDENT, MRTrainEpoch
 from perceptron_jobs.records.epoch_entry import DevScores, History, as_records
 from perceptron_jobs.storage import join, open_file
 from perceptron_jobs.storage.base import NotOurs
@@ -188,7 +189,8 @@ class _Training:
         stats = output.ranges[0]["stats"]
         assert all(record["stats"] == stats for record in output.ranges), "an epoch's ranges disagree"
         reducers = [record["worked"] for record in output.reducers]
-        mixed = concatenate([from_record(record["rows"]) for record in output.ranges])
+        rows = (from_record(record["rows"], len(self.labels), MIXED) for record in output.ranges)
+        mixed = concatenate(list(rows))
         return mixed, JobRecord(stats, output.shuffled(), output.ranges[0]["worked"], reducers)
 
     def _input(self, shard: int, scratch: str) -> str:

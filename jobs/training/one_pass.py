@@ -14,15 +14,16 @@ from perceptron_core.errors import UserError
 from perceptron_core.learners import ONE_PASS
 from perceptron_core.settings import Settings
 from perceptron_core.weights.model_file import Model
-from perceptron_core.weights.rows import Rows, concatenate, from_record
-from perceptron_jobs.mr.sum_statistics import COUNTS, FREQUENCIES, VECTORS, MRSumStatistics
+from perceptron_core.weights.records import from_record
+from perceptron_core.weights.rows import Rows, concatenate
+from perceptron_jobs.mr.sum_statistics import COUNTS, FREQUENCIES, SUMS, VECTORS, MRSumStatistics
+from perceptron_jobs.records.run_config import SUMMED
 from perceptron_jobs.training.job_record import JobRecord
 from perceptron_jobs.training.open_run import OpenRun
 from perceptron_jobs.training.plan import TrainingPlan
 from perceptron_jobs.training.run_dir import fetch_model
 
 SUM_BYTES = 24  # of a feature's sum for one label in the shuffle, at most
-SUMMED = "sum"  # how the shards become one: not a mixing strategy
 # The settings that a learner of one pass either uses or can ignore.
 FREE = ("learner", "decoder", "beam", "aggressiveness", "average", "transitions", "start_stop")
 
@@ -89,7 +90,7 @@ def _sum(run: OpenRun, what: str, *options: str) -> Sums:
     output = run.over_shards(MRSumStatistics, arguments, run.most_features() * SUM_BYTES)
     first = output.ranges[0]
     return Sums(
-        concatenate([from_record(record["rows"]) for record in output.ranges]),
+        concatenate([from_record(record["rows"], len(run.config.labels), SUMS) for record in output.ranges]),
         first["instances"],
         JobRecord(first["stats"], output.shuffled(), first["worked"], [record["worked"] for record in output.reducers]),
     )

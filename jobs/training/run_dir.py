@@ -22,12 +22,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
 
+from perceptron_core import schema
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.training.standing import Standing
 from perceptron_core.training.stopping import best_epoch
 from perceptron_core.weights.model_file import Model, read_model, write_model
-from perceptron_jobs.records.epoch_entry import EpochEntry, History, as_records
-from perceptron_jobs.records.run_config import RunConfig
+from perceptron_jobs.records.epoch_entry import ENTRY, STATS, EpochEntry, History, as_records
+from perceptron_jobs.records.mistakes import ELSEWHERE, check_mistakes
+from perceptron_jobs.records.run_config import CONFIG, DAMAGED, RunConfig
 from perceptron_jobs.storage import absolute, join, storage_of
 from perceptron_jobs.storage.base import NotOurs
 
@@ -75,8 +77,7 @@ class RunDir:
         path = self.file("config.json")
         if not self.storage.exists(path):
             return None
-        with _damage_told(path):
-            return RunConfig.from_record(read_json(path))
+        return RunConfig.from_record(read_json(path, CONFIG))
 
     def write_config(self, config: RunConfig) -> None:
         self.storage.write(self.file("config.json"), _json_bytes(config.record()))
@@ -97,7 +98,7 @@ class RunDir:
             return self.file("prepared")
         if not self.storage.exists(self.file("prepared_elsewhere.json")):
             return None
-        folder = read_json(self.file("prepared_elsewhere.json"))["folder"]
+        folder = read_json(self.file("prepared_elsewhere.json"), ELSEWHERE)["folder"]
         return folder if storage_of(folder).is_folder(folder) else None
 
     # ------------------------------------------------------------ epochs
@@ -110,8 +111,7 @@ class RunDir:
     def history(self, epoch: int) -> History:
         """All epochs up to this one."""
         path = join(self.epoch_dir(epoch), "stats.json")
-        with _damage_told(path):
-            return [EpochEntry.from_record(record) for record in read_json(path)["history"]]
+        return [EpochEntry.from_record(record) for record in read_json(path, STATS)["history"]]
 
     def publish(self, epoch: int, standing: Standing, history: History) -> None:
         """Make an epoch appear, complete, and remove those that are not needed any more."""
@@ -138,7 +138,11 @@ class RunDir:
 
     def written_history(self) -> History:
         """What history.jsonl says of each epoch: the same, and how long the publication took."""
-        return [EpochEntry.from_record(json.loads(line)) for line in self._history_lines()]
+        path = self.file("history.jsonl")
+        return [
+            EpochEntry.from_record(schema.read_json(line, ENTRY, f"{path}:{number}", "remove the file"))
+            for number, line in enumerate(self._history_lines(), start=1)
+        ]
 
     def _history_lines(self) -> list[bytes]:
         if self.storage.size(self.file("history.jsonl")) is None:
@@ -154,10 +158,7 @@ class RunDir:
         """All epochs, from history.jsonl; or, if it lacks one, from the last epoch's folder."""
         epochs = self.epochs()
         history = self.history(epochs[-1]) if epochs else []
-        try:
-            written = self.written_history()
-        except (ValueError, TypeError) as error:
-            raise InputError(f"cannot be read ({error}); remove it", self.file("history.jsonl")) from error
+        written = self.written_history()
         return written if len(written) == len(history) else history
 
     def tidy(self, history: History) -> None:
@@ -200,7 +201,7 @@ class RunDir:
     def mistakes(self) -> Optional[dict[str, Any]]:
         """The model's confusions on the dev set, or None if there was none."""
         path = self.file("mistakes.json")
-        return read_json(path) if self.storage.exists(path) else None
+        return read_json(path, check_mistakes) if self.storage.exists(path) else None
 
     def write_mistakes(self, mistakes: dict[str, Any]) -> None:
         self.storage.write(self.file("mistakes.json"), _json_bytes(mistakes))
@@ -246,21 +247,14 @@ def open_model(path: str) -> Model:
     return Standing(model).model() if model.kind == "weights" else model
 
 
-@contextmanager
-def _damage_told(path: str) -> Iterator[None]:
-    """A record that lacks something, or has something unknown, is not what was written."""
-    try:
-        yield
-    except (KeyError, TypeError) as error:
-        raise InputError(f"is not what was written ({error}); the run directory is damaged", path) from error
-
-
-def read_json(path: str) -> Any:
+def read_json(path: str, wanted: schema.Schema) -> Any:
+    """What a JSON file of the run says, if it is as the schema says."""
     try:
         with storage_of(path).open(path) as file:
-            return json.load(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read ({error}); the run directory is damaged", path) from error
+            data = file.read()
+    except OSError as error:
+        raise InputError(f"cannot be read ({error}); {DAMAGED}", path) from error
+    return schema.read_json(data, wanted, path, DAMAGED)
 
 
 def _json_bytes(content: Any) -> bytes:

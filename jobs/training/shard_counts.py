@@ -1,8 +1,9 @@
 """The driver's part in *scaled* mixing: in how many of a run's shards each feature occurs, counted once and kept."""
 
 from perceptron_core.weights.model_file import Model
-from perceptron_core.weights.rows import concatenate, from_record
-from perceptron_jobs.mr.count_shards import MRCountShards
+from perceptron_core.weights.records import from_record
+from perceptron_core.weights.rows import concatenate
+from perceptron_jobs.mr.count_shards import COUNTED, MRCountShards
 from perceptron_jobs.training.open_run import OpenRun
 
 KEY_BYTES = 8
@@ -14,6 +15,6 @@ def count_shards_of_features(run: OpenRun) -> None:
         return
     run.listener.step("count the shards of features", 0)
     found = run.over_shards(MRCountShards, [], run.most_features() * KEY_BYTES)
-    rows = concatenate([from_record(record["rows"]) for record in found.ranges])
+    rows = concatenate([from_record(record["rows"], 1, COUNTED) for record in found.ranges])
     config = run.config
     run.directory.write_occurrences(Model("occurrences", config.task, config.labels, config.settings, rows))

@@ -43,6 +43,9 @@ class ColumnsFormat(BlockFormat):
         self.docstart = docstart
         self.comment = comment
 
+    def fault_of(self, label: str) -> str:
+        return super().fault_of(label) or ("contains a space" if " " in label and not self.tabs_only else "")
+
     def _split(self, line: str) -> Fields:
         return line.split("\t") if self.tabs_only else split_fields(line)
 

@@ -9,15 +9,15 @@ import io
 import os
 import zlib
 from collections.abc import Iterator
-from itertools import chain
 from typing import Callable, Union
 
 from perceptron_core.corpus.format import CLASSIFICATION, Format, Labels
+from perceptron_core.corpus.measuring import CHUNK_BYTES, check_line, within_limits
 from perceptron_core.corpus.pieces import Opener, Piece, located, open_between, piece_bounds
 from perceptron_core.corpus.sentence import Sentence
+from perceptron_core.corpus.unpacking import Unpacked
 from perceptron_core.errors import InputError
 
-CHUNK_BYTES = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 
 Path = Union[str, "os.PathLike[str]"]
@@ -43,12 +43,13 @@ def read_sentences(
     piece = source if isinstance(source, Piece) else Piece(0, os.fspath(source))
     if piece.is_part():
         begin, end = piece_bounds(piece, fmt.splittable, opener)
-        lines = chain.from_iterable(read_lines(piece.path, lambda path: open_between(path, begin, end, opener)))
-        yield from located(fmt.read(lines, piece.path, keep_text, labels), piece.path, begin, opener)
+        lines = read_lines(piece.path, lambda path: open_between(path, begin, end, opener))
+        sentences = within_limits(lines, lambda flat: fmt.read(flat, piece.path, keep_text, labels), piece.path)
+        yield from located(sentences, piece.path, begin, opener)
         return
     found = False
-    lines = chain.from_iterable(read_lines(piece.path, lambda path: opener(path, 0)))
-    for sentence in fmt.read(lines, piece.path, keep_text, labels):
+    lines = read_lines(piece.path, lambda path: opener(path, 0))
+    for sentence in within_limits(lines, lambda flat: fmt.read(flat, piece.path, keep_text, labels), piece.path):
         # A sentence that only carries text, without tokens, occurs only where text is kept.
         found = found or not keep_text or len(sentence.token_lines) > 0
         if found:
@@ -66,8 +67,8 @@ def read_lines(path: Path, opener: Callable[[str], io.BufferedReader] = open_loc
         with opener(source) as file:
             # The file's name does not tell: a download may be packed or unpacked on its way.
             packed = file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
-            stream: io.BufferedIOBase = gzip.GzipFile(fileobj=file) if packed else file
-            for chunk in _whole_lines(stream):
+            stream: io.BufferedIOBase = Unpacked(file, source) if packed else file
+            for chunk in whole_lines(stream, source):
                 if not lines_before:
                     chunk = chunk.removeprefix(codecs.BOM_UTF8)
                 lines = _decode(chunk, source, lines_before)
@@ -87,13 +88,16 @@ def read_lines(path: Path, opener: Callable[[str], io.BufferedReader] = open_loc
         raise InputError(f"cannot be read ({error.strerror or error}); check the file.", source) from None
 
 
-def _whole_lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
+def whole_lines(stream: io.BufferedIOBase, source: str) -> Iterator[bytes]:
     """Yield chunks that end at the end of a line (without its "\\n"), so that no character is split."""
     started: list[bytes] = []  # a line whose end has not been read; joined once, however long it gets
+    lines = 0
     for read in iter(lambda: stream.read(CHUNK_BYTES), b""):
         head, newline, tail = read.rpartition(b"\n")
+        check_line(sum(map(len, started)) + (read.find(b"\n") if newline else len(read)), source, lines + 1)
         if newline:
             yield b"".join([*started, head])
+            lines += read.count(b"\n")
             started = [tail]
         else:
             started.append(read)

@@ -13,6 +13,7 @@ from perceptron_core.errors import UserError
 
 Labels = Literal["required", "optional"]
 
+NAMES_OF_CHARACTERS = {"\0": "NUL", "\t": "a TAB", "\r": "a line break", "\n": "a line break", " ": "a space"}
 SEQUENCE, CLASSIFICATION, TREE = "sequence", "classification", "tree"  # the kinds of tasks
 
 
@@ -30,7 +31,23 @@ class Format(ABC):
     """How many columns are predicted."""
     COLUMNS: ClassVar[tuple[str, ...]] = ()
     """The input columns, where the format leaves no choice."""
+    NOT_IN_LABELS: ClassVar[str] = "\0\t\r\n"
+    """Characters that a label cannot have, because it could not be written so that it can be read again."""
     inputs: tuple[str, ...]
+
+    def fault_of(self, label: str) -> str:
+        """What is wrong with a label; nothing if it can be written."""
+        if not label:
+            return "is empty"
+        found = next((character for character in label if character in self.NOT_IN_LABELS), None)
+        return "" if found is None else f"contains {NAMES_OF_CHARACTERS.get(found, repr(found))}"
+
+    def check_labels(self, labels: Iterable[str]) -> None:
+        """Refuse labels that this format cannot write."""
+        for label in labels:
+            fault = self.fault_of(label)
+            if fault:
+                raise UserError(f"the label {label!r} {fault}, so this format cannot write it; give it another name")
 
     @abstractmethod
     def read(

@@ -69,6 +69,9 @@ class InstanceFormat(Format):
 
     kind = CLASSIFICATION
 
+    def fault_of(self, label: str) -> str:
+        return super().fault_of(label) or ("begins or ends with a space" if label != label.strip(" ") else "")
+
     @abstractmethod
     def _with_guess(self, line: str, guess: str) -> str:
         """The line with the guess in it."""

@@ -23,6 +23,7 @@ class OneLineFormat(Format):
     """A line is a sentence unless it is blank; the one input column is the word."""
 
     OPTIONS = ("separator",)
+    NOT_IN_LABELS = Format.NOT_IN_LABELS + " "
     splittable = True
 
     def __init__(self, columns: Sequence[str], predict: str, separator: str = "_") -> None:
@@ -35,6 +36,11 @@ class OneLineFormat(Format):
                 "use the format columns or conllu."
             )
         self.separator = separator
+
+    def fault_of(self, label: str) -> str:
+        return super().fault_of(label) or (
+            f"contains the separator {self.separator!r}" if self.separator in label else ""
+        )
 
     @abstractmethod
     def _words_and_labels(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Callable, NamedTuple, Optional
 
 from perceptron_core.errors import InputError
+from perceptron_core.limits import limits, raise_by
 
 Opener = Callable[[str, int], io.BufferedReader]  # (path, first byte) → the bytes from there on
 
@@ -39,13 +40,20 @@ def sentence_start(path: str, position: int, line_is_sentence: bool, opener: Ope
     if position == 0:
         return 0
     with opener(path, position - 1) as file:
-        at = position - 1 + len(file.readline())  # the rest of a line, perhaps only its end
+        at = position - 1 + len(_read_line(file, path))  # the rest of a line, perhaps only its end
         while not line_is_sentence:
-            line = file.readline()
+            line = _read_line(file, path)
             at += len(line)
             if not line.strip(b" \t\r\n"):
                 break
     return at
+
+
+def _read_line(file: io.BufferedReader, path: str) -> bytes:
+    line = file.readline(limits().line + 2)
+    if len(line) > limits().line + 1:
+        raise InputError(f"has a line longer than {limits().line:,} bytes; {raise_by('line')}", path)
+    return line
 
 
 def piece_bounds(piece: Piece, line_is_sentence: bool, opener: Opener) -> tuple[int, Optional[int]]:

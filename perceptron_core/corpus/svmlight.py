@@ -21,6 +21,7 @@ QUERY = "qid:"
 
 class SvmlightFormat(LineInstanceFormat):
     COLUMNS = (NUMBER,)
+    NOT_IN_LABELS = LineInstanceFormat.NOT_IN_LABELS + " :#"
 
     def __init__(self, columns: Sequence[str], predict: str) -> None:
         if tuple(columns) != self.COLUMNS:

@@ -24,11 +24,9 @@ from perceptron_core.corpus.instances import (
 )
 from perceptron_core.corpus.sentence import Sentence
 from perceptron_core.errors import InputError, UserError
+from perceptron_core.limits import limits
 
 GUESS = "guess"
-
-# The module's own limit, 131,072 characters per field, is shorter than a long text.
-csv.field_size_limit(1 << 30)
 
 
 class TableFormat(InstanceFormat):
@@ -86,6 +84,7 @@ class TableFormat(InstanceFormat):
 
     def _records(self, lines: Iterator[str], source: str) -> Iterator[tuple[list[str], int]]:
         """Every record's fields (none for a blank line), and the number of its last line."""
+        csv.field_size_limit(limits().line)  # the module's own, 131,072 characters, is shorter than a long text
         reader = csv.reader(lines, delimiter=self.separator, strict=True)
         end = 0
         while True:
@@ -118,8 +117,8 @@ class TableFormat(InstanceFormat):
         label = record.get(self.predict, "").strip(" ")
         if not label and labels == "required":
             raise InputError(f"the column {self.predict} is empty; every instance needs a label.", source, line)
-        if set(label) & set("\t\r\n"):
-            raise InputError(f"the label {label!r} contains a TAB or a line break; fix it.", source, line)
+        if label and self.fault_of(label):
+            raise InputError(f"the label {label!r} {self.fault_of(label)}; fix it.", source, line)
         parts: list[list[str]] = [self.split(record[name]) for name in self.texts]
         values: list[float] = []
         if self.numeric:

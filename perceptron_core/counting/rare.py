@@ -16,10 +16,12 @@ from typing import Optional
 
 import numpy as np
 
+from perceptron_core.arrays import typed
 from perceptron_core.features.keys import FeatureKeys
 from perceptron_core.kernels import KeyTable
+from perceptron_core.weights.checks import check_keys
 from perceptron_core.weights.rows import Rows, empty, interleave
-from perceptron_core.wire import decode_line, encode_line
+from perceptron_core.wire import DamagedRecord, decode_line, encode_file_line
 
 MOST = 1 << 22  # counts that a counter keeps: some 100 MB
 
@@ -81,12 +83,16 @@ def kept_keys(counts: Rows, least: int) -> np.ndarray:
 
 def kept_file(keys: np.ndarray) -> bytes:
     """The features that are kept, as the file that training tasks get."""
-    return encode_line("kept", keys) + b"\n"
+    return encode_file_line("kept", keys) + b"\n"
 
 
 def read_kept(path: str) -> KeyTable:
     with open(path, "rb") as file:
         _, keys = decode_line(file.read())
+    try:
+        check_keys(typed(keys, "<u8"))
+    except ValueError as error:
+        raise DamagedRecord(f"the list of features is damaged ({error}); prepare the corpus again") from error
     table = KeyTable()
     table.intern(keys)
     return table

@@ -26,7 +26,8 @@ class Predictor:
     def __init__(self, model: Model, which: str, task: Task) -> None:
         settings = Settings.from_record(model.settings)
         self.labels = model.labels
-        self.structure = task.structure(settings.decoder)
+        self.structure = task.structure(settings.check().decoder)
+        self.structure.check(settings)
         self.encoder = task.encoder()
         self.engine = self.structure.engine(model.labels, settings, choose_weights(model, which))
 

@@ -8,8 +8,16 @@ after it are refused: the name of a feature would not show which line it comes f
 
 from collections.abc import Sequence
 
-from perceptron_core.errors import InputError
-from perceptron_core.features.templates import CRFPP, CRFPP_MACRO, Part, Template, literals
+from perceptron_core.errors import InputError, UserError
+from perceptron_core.features.templates import (
+    CRFPP,
+    CRFPP_MACRO,
+    Part,
+    Template,
+    check_number,
+    literals,
+    read_offset,
+)
 
 
 def parse_crfpp(text: str, source: str, columns: Sequence[str]) -> tuple[list[Template], bool]:
@@ -41,6 +49,7 @@ def parse_crfpp(text: str, source: str, columns: Sequence[str]) -> tuple[list[Te
                 )
         templates.append(template)
         lines.append(number)
+        check_number(templates, source)
     return templates, transitions
 
 
@@ -61,14 +70,17 @@ def _parse_line(line: str, columns: Sequence[str], source: str, number: int) -> 
         raise InputError(f"`{line}` has a TAB, which a feature's name cannot hold; remove it.", source, number)
     parts = []
     for row, column in CRFPP_MACRO.findall(line):
-        if int(column) >= len(columns):
+        if len(column) > 9 or int(column) >= len(columns):
             raise InputError(
                 f"`%x[{row},{column}]` asks for column {column}, but the input columns are numbered "
                 f"0 to {len(columns) - 1}: {', '.join(columns)}.",
                 source,
                 number,
             )
-        parts.append(Part(columns[int(column)], "identity", int(row)))
+        try:
+            parts.append(Part(columns[int(column)], "identity", read_offset(row)))
+        except UserError as error:
+            raise InputError(f"`{line}`: {error}", source, number) from None
     # The text identifies the template, so `%x[-01,0]` must not differ from `%x[-1,0]`.
     normal = CRFPP_MACRO.sub(lambda macro: f"%x[{int(macro[1])},{int(macro[2])}]", line)
     return Template(normal, tuple(parts), line[0] == "B", CRFPP)

@@ -6,7 +6,8 @@
     WORD       word: a token is one word, or, in classification, a text of word_sizes[t] words
     EXTRA      feature that a free-form extractor has found: extra_sizes[t] of them belong to token t
 
-An optional column that is not needed is empty. To add a column, add a line to LEVELS.
+An optional column that is not needed is empty. To add a column, add a line to LEVELS. What must hold of sentences that
+come from a file is checked by block_checks.py.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +15,9 @@ from typing import Any, Callable, NamedTuple, Union
 
 import numpy as np
 
-from perceptron_core.arrays import ragged_range, smallest
+from perceptron_core.arrays import ragged_range, smallest, typed
 from perceptron_core.kernels import ALL_ONE
+from perceptron_core.wire import DamagedRecord
 
 SENTENCE, TOKEN, WORD, EXTRA = "sentence", "token", "word", "extra"
 NO_NUMBERS = np.zeros(0, np.int32)
@@ -110,16 +112,20 @@ class Encoded(NamedTuple):
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], targets: Iterable[str]) -> "Encoded":
-        *ids, extra_ids = (_numbers(ids) for ids in record["ids"])
-        return cls(
-            _numbers(record["lengths"]),
-            ids,
-            {name: _numbers(record[name]) for name in targets},
-            _numbers(record.get("extra_sizes", ())),
-            extra_ids,
-            _numbers(record.get("word_sizes", ())),
-            np.asarray(record.get("values", ALL_ONE), np.float32),
-        )
+        """The sentences; DamagedRecord if something is missing, or of another type."""
+        try:
+            *ids, extra_ids = (_numbers(ids) for ids in record["ids"])
+            return cls(
+                _numbers(record["lengths"]),
+                ids,
+                {name: _numbers(record[name]) for name in targets},
+                _numbers(record.get("extra_sizes", NO_NUMBERS)),
+                extra_ids,
+                _numbers(record.get("word_sizes", NO_NUMBERS)),
+                typed(record.get("values", ALL_ONE), "<f4"),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DamagedRecord(f"sentences do not decode ({error!r:.100}); prepare the corpus again") from error
 
 
 def nothing(columns: int, targets: Iterable[str]) -> Encoded:
@@ -158,4 +164,4 @@ def _members(sizes: np.ndarray, owners: np.ndarray) -> np.ndarray:
 
 
 def _numbers(values: Any) -> np.ndarray:
-    return np.asarray(values).astype(np.int32)
+    return typed(values, "|u1", "<u2", "<u4", "<i4").astype(np.int32)

@@ -107,8 +107,9 @@ class FeatureSet:
         def boundary(sign: int) -> np.ndarray:
             if not beyond:
                 return np.zeros((len(parts), farthest), np.uint64)
-            hashes = [[hash_string(boundary_value(style, sign * d)) for d in distances] for style, _ in parts]
-            return np.array(hashes, np.uint64).reshape(len(parts), farthest)
+            styles = {style for style, _ in parts}
+            hashes = {style: [hash_string(boundary_value(style, sign * d)) for d in distances] for style in styles}
+            return np.array([hashes[style] for style, _ in parts], np.uint64).reshape(len(parts), farthest)
 
         columns, attributes = [*self.columns, LABEL_COLUMN], [*self.attributes, ["identity"]]
         numbers_of_columns = [columns.index(part.column) for _, part in parts]

@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from perceptron_core.errors import UserError
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
 from perceptron_core.features.feature_set import EXTRACTOR_SEED, Program
 from perceptron_core.hashing import extend_key, extend_keys, hash_string
 from perceptron_core.kernels import ALL_ONE, compose_keys
 
+MOST_KEYS = 2_000_000_000  # their numbers are of 32 bits
 NO_KEYS = np.zeros(0, np.uint64)
 
 
@@ -41,6 +43,8 @@ def compose(program: Program, encoded: Encoded, tables: TypeTables) -> KeyGroup:
     """The keys of a program's templates at every word."""
     if not len(program.seeds):
         return KeyGroup(np.zeros(int(encoded.words().sum()) + 1, np.int32), NO_KEYS)
+    if len(program.seeds) * int(encoded.words().sum()) > MOST_KEYS:
+        raise UserError("a sentence or text is too long: it has more than 2,000 million features; split it")
     return KeyGroup(*compose_keys(program, encoded.words(), encoded.ids, tables.columns))
 
 

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, Optional
 
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.attributes import AttributeSet, did_you_mean
+from perceptron_core.limits import FARTHEST_OFFSET, MOST_PARTS, MOST_TEMPLATES
 
 NAMES = "names"
 CRFPP = "crf++"
@@ -39,6 +40,7 @@ BARE = "arc"  # the anchor of a part that is not read from a word: the structure
 _LABEL = "label[-1]"
 _NAME = r"[^\s\[\]()&=\\]+"
 _OFFSET = r"[+-]?[0-9]+"
+_PREVIOUS = re.compile(r"-0*1")
 _PART = re.compile(
     rf"(?P<name>{_NAME})\s*(?:\(\s*(?P<argument>{_NAME})\s*\)\s*)?"
     rf"\[\s*(?P<first>{_OFFSET})\s*(?:\.\.\s*(?P<last>{_OFFSET})\s*)?\]"
@@ -100,7 +102,7 @@ def parse_templates(
                 source,
             )
     origins: dict[tuple[bool, tuple[Part, ...]], str] = {}
-    templates = []
+    templates: list[Template] = []
     history = any(map(_asks_for_history, texts))
     for text in texts:
         try:
@@ -118,15 +120,36 @@ def parse_templates(
                 )
             origins[content] = text
             templates.append(template)
+        check_number(templates, source)
     return templates
+
+
+def check_number(templates: Sequence[Template], source: str) -> None:
+    """Refuse more templates, or more parts, than anybody needs."""
+    parts = sum(len(template.parts) for template in templates)
+    if len(templates) > MOST_TEMPLATES or parts > MOST_PARTS:
+        raise InputError(
+            f"There are {len(templates):,} templates with {parts:,} parts; {MOST_TEMPLATES:,} templates and "
+            f"{MOST_PARTS:,} parts are the limit.",
+            source,
+        )
 
 
 def _asks_for_history(text: str) -> bool:
     """Whether a template uses labels in another way than to be joined with the previous one."""
     matches = [_PART.fullmatch(piece.strip()) for piece in text.split("&")]
     labels = [match for match in matches if match and match["name"] == LABEL_COLUMN and not match["argument"]]
-    farther = any((int(match["first"]), int(match["last"] or match["first"])) != (-1, -1) for match in labels)
+    farther = any(
+        not _PREVIOUS.fullmatch(offset) for match in labels for offset in (match["first"], match["last"] or "-1")
+    )
     return bool(labels) and (farther or len(labels) == len(matches) == 1)
+
+
+def read_offset(text: str) -> int:
+    """An offset, which must not be too far away."""
+    if len(text) > 9 or abs(int(text)) > FARTHEST_OFFSET:
+        raise UserError(f"An offset must be from -{FARTHEST_OFFSET} to {FARTHEST_OFFSET}, not {text}.")
+    return int(text)
 
 
 class _Vocabulary(NamedTuple):
@@ -187,8 +210,8 @@ def _parse_part(piece: str, vocabulary: _Vocabulary) -> _Range:
             "`word[0]`, `suffix3[-1]`, `prefix1(pos)[0]` or `word[-2..2]`; `bias` must be a template by itself."
         )
     name, argument = match["name"], match["argument"]
-    first = int(match["first"])
-    last = int(match["last"] or first)
+    first = read_offset(match["first"])
+    last = read_offset(match["last"]) if match["last"] else first
     if first > last:
         raise UserError(f"The range of `{piece}` is empty; write the smaller offset first.")
     if name == LABEL_COLUMN and argument is None:
@@ -274,7 +297,7 @@ def parse_feature_name(name: str, templates: Sequence[Template]) -> tuple[Templa
     raise UserError(f"The feature `{name}` does not match any of the templates: {known}.")
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=2 * MOST_TEMPLATES)
 def literals(template: Template) -> tuple[str, ...]:
     """The fixed text of a feature's name: before the first value, between the values, after the last one."""
     if template.style == CRFPP:
@@ -291,7 +314,7 @@ def literals(template: Template) -> tuple[str, ...]:
     return (f"{label}{first}=", *(f" & {other}=" for other in others), "")
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=2 * MOST_TEMPLATES)
 def _name_pattern(template: Template) -> "re.Pattern[str]":
     head, *tails = literals(template)
     pattern = re.escape(head)

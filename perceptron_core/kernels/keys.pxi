@@ -74,7 +74,7 @@ def compose_keys(program, const int32_t[::1] lengths, ids, tables):
                             elif at >= end:
                                 value = after[p, at - end]
                             else:
-                                value = table_of[c][id_of[c][at] * widths[c] + part_attributes[p]]
+                                value = table_of[c][<Py_ssize_t>id_of[c][at] * widths[c] + part_attributes[p]]
                             if value == 0:
                                 key = 0
                                 break

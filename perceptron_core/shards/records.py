@@ -16,13 +16,14 @@ import numpy as np
 
 from perceptron_core.arrays import GrowingArray
 from perceptron_core.errors import UserError
+from perceptron_core.features.block_checks import Bounds, check_block
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import Layout, TypeTables
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.kernels import hash_strings
+from perceptron_core.shards.frame import VERSION, checked_header, checked_trailer
 from perceptron_core.wire import DamagedRecord
 
-VERSION = 2
 BLOCK_TOKENS = 8192  # in texts: words
 
 Record = tuple[str, dict[str, Any]]
@@ -86,6 +87,8 @@ class ShardReader:
 
     def take(self, kind: str, record: dict[str, Any]) -> Optional[Encoded]:
         """The sentences of a block, None for any other record; refuses what does not belong here."""
+        if not isinstance(record, dict):
+            raise DamagedRecord("a record of a shard does not decode; prepare the corpus again")
         if self.complete:
             raise DamagedRecord("something follows the trailer of a shard; prepare the corpus again")
         if kind == "header":
@@ -96,36 +99,32 @@ class ShardReader:
             return self._take_block(record)
         elif kind == "trailer":
             counted = {"blocks": self.blocks, "sentences": self.sentences, "tokens": self.tokens}
-            if record != counted:
+            if checked_trailer(record) != counted:
                 raise DamagedRecord(f"the shard holds {counted}, its trailer says {record}; prepare the corpus again")
             self.complete = True
         else:
-            raise DamagedRecord(f"a shard has no record of the kind {kind!r}; prepare the corpus again")
+            raise DamagedRecord(f"a shard has no record of the kind {kind!r:.20}; prepare the corpus again")
         return None
 
     def _take_header(self, record: dict[str, Any]) -> None:
         if self.header is not None:
             raise DamagedRecord("there is a second header within one shard: a task was given more than one shard")
-        if record.get("version") != VERSION:
-            raise UserError(
-                f"the shard has version {record.get('version')}, but this program reads version {VERSION}; "
-                "prepare the corpus again"
-            )
-        if record["features"] != self.fingerprint:
+        if checked_header(record)["features"] != self.fingerprint:
             raise UserError("the shard was prepared with other features; prepare the corpus again")
-        unknown = [label for label in record["labels"] if label not in self.label_numbers]
+        labels = record["labels"]
+        unknown = [label for label in labels if label not in self.label_numbers]
         if unknown:
-            raise UserError(
-                f"the shard has labels that the run does not know: {', '.join(unknown)}; prepare the corpus again"
-            )
+            some = ", ".join(unknown[:10])
+            raise UserError(f"the shard has labels that the run does not know: {some}; prepare the corpus again")
         self.header = record
-        self.label_map = np.array([self.label_numbers[label] for label in record["labels"]], np.int32)
+        self.label_map = np.array([self.label_numbers[label] for label in labels], np.int32)
 
     def _take_block(self, record: dict[str, Any]) -> Encoded:
-        for table, new in zip(self._tables, record["new"]):
-            table.extend(new)
+        self._take_types(record.get("new"))
         encoded = Encoded.from_record(record, self.layout.targets)
-        self._check_types([*encoded.ids, encoded.extra_ids])
+        *ids, extra_ids = (len(table) // width for table, width in zip(self._tables, (*self.features.widths, 1)))
+        labels = dict.fromkeys(self.layout.labels, len(self.label_map))
+        check_block(encoded, Bounds(ids, extra_ids, labels), self.layout.texts)
         targets = {**encoded.targets, **{name: self.label_map[encoded.targets[name]] for name in self.layout.labels}}
         encoded = encoded._replace(targets=targets)
         self.blocks += 1
@@ -133,11 +132,14 @@ class ShardReader:
         self.tokens += encoded.tokens()
         return encoded
 
-    def _check_types(self, columns: Sequence[np.ndarray]) -> None:
-        """Check the type numbers, because the kernel does not; the trailer, which counts the blocks, comes too late."""
-        for ids, table, width in zip(columns, self._tables, (*self.features.widths, 1)):
-            if len(ids) and int(ids.max()) >= len(table) // width:
-                raise DamagedRecord("a block of a shard is missing before this one; prepare the corpus again")
+    def _take_types(self, new: Any) -> None:
+        """The attribute hashes of the types that occur for the first time."""
+        if not isinstance(new, list) or len(new) != len(self._tables):
+            raise DamagedRecord("a block of a shard lacks its types; prepare the corpus again")
+        for table, hashes, width in zip(self._tables, new, (*self.features.widths, 1)):
+            if not isinstance(hashes, np.ndarray) or hashes.dtype != np.uint64 or len(hashes) % width:
+                raise DamagedRecord("the types of a block of a shard are damaged; prepare the corpus again")
+            table.extend(hashes)
 
     def tables(self) -> TypeTables:
         """The attribute hashes of the types in all blocks so far."""

@@ -210,8 +210,8 @@ class Structure(ABC):
 
     # ------------------------------------------------------------ names
 
-    def fixed_names(self, labels: Sequence[str]) -> dict[int, str]:
-        """The names of the weights that are known without a corpus, by key."""
+    def fixed_names(self, labels: Sequence[str], wanted: Optional[np.ndarray] = None) -> dict[int, str]:
+        """The names of the weights that are known without a corpus, by key; only of those that are wanted."""
         return {}
 
     def key_of(self, name: str, label: str) -> int:

@@ -63,6 +63,7 @@ Counts of updates (weights/relevance.py) are not mixed: the shards' counts are a
 """
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Callable, NamedTuple
 
 import numpy as np
@@ -118,6 +119,7 @@ MIXINGS: dict[str, Callable[[Sequence[ShardStep], np.ndarray, np.ndarray], Divis
 
 CERTAIN = ("uniform", "errors", "examples", "scaled")  # Theorem 3 holds for them
 SCALED = "scaled"
+SHOWN = 10  # shards that an error names
 FALL_BACK_AFTER = 10  # epochs without a new minimum of errors
 
 
@@ -149,12 +151,12 @@ def check_complete(senders: Sequence[tuple[int, int, str]]) -> None:
     origins = sorted({origin for _, _, origin in senders})
     if len(origins) != 1:
         raise UserError(f"shards of different epochs or runs cannot be mixed: {', '.join(origins)}")
-    expected = list(range(senders[0][1]))
     found = sorted(shard for shard, _, _ in senders)
-    if found != expected:
-        missing = sorted(set(expected) - set(found))
-        doubled = sorted({shard for shard in found if found.count(shard) > 1})
-        raise UserError(f"the shards are not whole: missing {missing}, doubled {doubled} of {len(expected)}")
+    expected = senders[0][1]
+    if len(found) != expected or found != list(range(expected)):
+        missing = list(islice((shard for shard in range(expected) if shard not in found), SHOWN))
+        doubled = sorted({shard for shard in found if found.count(shard) > 1})[:SHOWN]
+        raise UserError(f"the shards are not whole: missing {missing}, doubled {doubled} of {expected}")
 
 
 def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
@@ -167,7 +169,8 @@ def mix(strategy: str, before: Rows, steps: Sequence[ShardStep]) -> Rows:
     in_shards, in_rows = np.zeros(size, np.int64), np.zeros(len(union.keys), np.int64)
     for step, place in zip(steps, places):
         in_shards[place] += 1
-        in_rows[row_of[place[step.rows.starts[:-1]]]] += 1  # by the first entry of each of its rows
+        starts = step.rows.starts
+        in_rows[row_of[place[starts[:-1][starts[1:] > starts[:-1]]]]] += 1  # by the first entry of each of its rows
     shares = MIXINGS[strategy](steps, in_shards, in_rows[row_of])
 
     old = values_at(before, "weight", union)

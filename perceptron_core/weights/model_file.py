@@ -19,7 +19,7 @@ None contains a time, a host or a path, so equal trainings give equal bytes.
 import mmap
 import os
 import zlib
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 import msgpack
 import numpy as np
@@ -27,10 +27,50 @@ import numpy as np
 from perceptron_core.arrays import smallest
 from perceptron_core.atomic import written_atomically
 from perceptron_core.errors import InputError
+from perceptron_core.schema import check, list_of, one_of, record, row_of, text, whole
+from perceptron_core.settings import SETTINGS
+from perceptron_core.task_record import TASK, some_labels
+from perceptron_core.weights.checks import check_rows, check_shape
 from perceptron_core.weights.rows import Rows
+from perceptron_core.wire import DamagedRecord
 
 MAGIC = b"PERCEPT\x01"
 ALIGNMENT = 64
+# The kinds of files, and the columns of values that each may have; it has one at least.
+KINDS = {
+    "weights": ("weight",),
+    "average": ("sum",),
+    "model": ("weight", "averaged"),
+    "occurrences": ("shards",),
+    "idf": ("idf",),
+}
+UNSIGNED = ("|u1", "<u2", "<u4", "<u8")
+# The types of the arrays that there may be.
+TYPES = {
+    "keys": ("<u8",),
+    "starts": UNSIGNED,
+    "labels": UNSIGNED,
+    "counts": UNSIGNED,
+    "names": ("|u1",),
+    "value:weight": ("<f4",),
+    "value:averaged": ("<f4",),
+    "value:sum": ("<f8",),
+    "value:shards": ("<u4",),
+    "value:idf": ("<f8",),
+}
+HEADER = record(
+    {
+        "kind": one_of(*KINDS),
+        "task": TASK,
+        "labels": some_labels,
+        "settings": SETTINGS,
+        "epochs": whole(),
+        "arrays": list_of(row_of(one_of(*TYPES), text(), whole(), whole(), whole(most=2**32 - 1)), most=len(TYPES)),
+        "size": whole(),
+    }
+)
+NAMES = list_of(row_of(whole(most=2**64 - 1), text()))
+REMEDY = "copy or train the model again"
 
 
 class Model(NamedTuple):
@@ -85,10 +125,12 @@ def write_model(path: str, model: Model) -> None:
 
 
 def read_model(path: str, whole: bool = True) -> Model:
-    """Map a model file into memory; every checksum is verified, and so are the zeros between the arrays.
+    """Map a model file into memory; every checksum is verified, and so are the zeros between the arrays and what must
+    hold of the rows (checks.py).
 
-    With whole=False only the header is verified, and the rest is read only where it is used, so that a task that needs
-    a few rows does not read all of them. Labels and starts are then as narrow as in the file."""
+    With whole=False only the header and the sizes are verified, and the rest is read only where it is used, so that a
+    task that needs a few rows does not read all of them. Who fetches rows must check them. Labels and starts are then
+    as narrow as in the file."""
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -106,25 +148,50 @@ def read_model(path: str, whole: bool = True) -> Model:
     packed = data[16 : 16 + header_size]
     if len(packed) != header_size or zlib.crc32(packed) != int.from_bytes(data[12:16], "little"):
         raise damaged
-    header = msgpack.unpackb(packed, strict_map_key=False)
+    header = check(_unpacked(packed, path), HEADER, path, REMEDY)
     begin = 16 + header_size + _pad(16 + header_size)
     if len(data) != begin + header["size"] or any(data[16 + header_size : begin]):
         raise damaged
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for name, dtype, count, offset, checksum in header["arrays"]:
+        if name in arrays or dtype not in TYPES[name] or offset % ALIGNMENT:
+            raise damaged
+        if offset + count * np.dtype(dtype).itemsize > header["size"]:
+            raise damaged
         array = np.frombuffer(data, dtype, count, begin + offset)
         end = begin + offset + array.nbytes
         if whole and (zlib.crc32(array.view(np.uint8).data) != checksum or any(data[end : end + _pad(array.nbytes)])):
             raise damaged
         arrays[name] = array
+    if not {"keys", "starts", "labels"} <= set(arrays):
+        raise damaged
     values = {name[6:]: array for name, array in arrays.items() if name.startswith("value:")}
+    if not values or not set(values) <= set(KINDS[header["kind"]]):
+        raise damaged
     counts = arrays["counts"].astype(np.int32) if "counts" in arrays else None
     starts, labels = arrays["starts"], arrays["labels"]
     if whole:
         starts, labels = starts.astype(np.int64), labels.astype(np.uint32)
     rows = Rows(arrays["keys"], starts, labels, values, counts)
-    names = dict(msgpack.unpackb(arrays["names"].tobytes(), strict_map_key=False)) if "names" in arrays else None
+    columns = {name: TYPES[f"value:{name}"][0] for name in values}
+    try:
+        if whole:
+            check_rows(rows, len(header["labels"]), columns)
+        else:
+            check_shape(rows, columns)
+    except DamagedRecord as error:
+        raise InputError(str(error), path) from error
+    names = None
+    if "names" in arrays:
+        names = dict(check(_unpacked(arrays["names"].tobytes(), path), NAMES, path, REMEDY))
     return Model(header["kind"], header["task"], header["labels"], header["settings"], rows, header["epochs"], names)
+
+
+def _unpacked(packed: Union[bytes, memoryview], path: str) -> Any:
+    try:
+        return msgpack.unpackb(packed, strict_map_key=False)
+    except (ValueError, TypeError, msgpack.UnpackException) as error:
+        raise InputError(f"the model file is damaged ({error}); {REMEDY}", path) from error
 
 
 def model_digest(path: str) -> str:

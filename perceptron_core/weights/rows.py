@@ -2,18 +2,19 @@
 
 Row r belongs to key keys[r]; its entries are starts[r] … starts[r+1]-1 of `labels` and of every column of values.
 Keys ascend, and so do the labels within a row. The model's file, what a shard sends and what the reducer returns all
-have this form; the operations here are linear merges.
+have this form; the operations here are linear merges. What must hold of them is checked by checks.py.
 Where updates are counted (see relevance.py), a row also has a count, and may have no entry.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 
-from perceptron_core.arrays import ragged_range, smallest
+from perceptron_core.arrays import ragged_range
 from perceptron_core.kernels import unite_two
 from perceptron_core.kernels.reference.merge import rows_left
+from perceptron_core.wire import DamagedRecord
 
 
 class Rows(NamedTuple):
@@ -113,11 +114,16 @@ def find_keys(rows: Rows, keys: np.ndarray) -> np.ndarray:
 
 
 def select(rows: Rows, numbers: np.ndarray) -> Rows:
-    """The rows with these (ascending) numbers."""
+    """The rows with these (different) numbers. They may be of a file that was not checked as a whole: what their starts
+    lead to is there, and has the size of the entries at most."""
     begins = rows.starts[numbers].astype(np.int64)
     sizes = rows.starts[numbers + 1].astype(np.int64) - begins
     starts = np.zeros(len(numbers) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
+    if len(numbers):
+        least, last = min(int(begins.min()), int(sizes.min())), int((begins + sizes).max())
+        if least < 0 or max(last, int(starts[-1])) > len(rows.labels):
+            raise DamagedRecord("the weights are damaged: a row does not end where it must; copy or make them again")
     entries = ragged_range(begins, sizes)
     values = {name: column[entries] for name, column in rows.values.items()}
     counts = None if rows.counts is None else rows.counts[numbers]
@@ -204,35 +210,6 @@ def values_at(source: Rows, column: str, entries: Rows) -> np.ndarray:
     values = np.zeros(len(wanted))
     values[at[hit]] = found.values[column][hit]
     return values
-
-
-def to_record(rows: Rows) -> dict[str, Any]:
-    """Rows as they are sent: narrow integers, and each row's size instead of its start. Values that are whole numbers,
-    such as the perceptron's steps and lags, are sent as integers, too."""
-    return {
-        "keys": rows.keys,
-        "sizes": smallest(np.diff(rows.starts)),
-        "labels": smallest(rows.labels),
-        "values": {name: [column.dtype.str, _whole(column)] for name, column in rows.values.items()},
-        **({} if rows.counts is None else {"counts": smallest(rows.counts)}),
-    }
-
-
-def _whole(column: np.ndarray) -> np.ndarray:
-    """The same numbers as narrower integers, if no bit is lost by that."""
-    top = float(np.abs(column).max()) if len(column) else 0.0
-    for kind in (np.int8, np.int16, np.int32):
-        if top <= np.iinfo(kind).max and np.dtype(kind).itemsize < column.itemsize:
-            whole = column.astype(kind)
-            return whole if whole.astype(column.dtype).tobytes() == column.tobytes() else column
-    return column
-
-
-def from_record(record: dict[str, Any]) -> Rows:
-    starts = np.append(0, np.cumsum(record["sizes"], dtype=np.int64))
-    values = {name: column.astype(dtype, copy=False) for name, (dtype, column) in record["values"].items()}
-    counts = record["counts"].astype(np.int32) if "counts" in record else None
-    return Rows(record["keys"], starts, record["labels"].astype(np.uint32), values, counts)
 
 
 def relabel(rows: Rows, before: Sequence[str], after: Sequence[str]) -> Rows:

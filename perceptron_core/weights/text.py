@@ -18,6 +18,8 @@ from typing import Callable, NamedTuple, Optional, Protocol
 import numpy as np
 
 from perceptron_core.errors import InputError, UserError
+from perceptron_core.schema import fault
+from perceptron_core.task_record import LABEL
 from perceptron_core.weights.rows import Rows, from_entries
 
 START, STOP, EXTRACTED = "<start>", "<stop>", "extracted="
@@ -96,6 +98,8 @@ def parse_weights(
         if len(fields) != 3:
             raise InputError(f"has {len(fields)} fields; a line is feature TAB label TAB weight", source, number)
         name, label, text = fields
+        if fault(label, LABEL):
+            raise InputError(f"the label {label!r} is empty, or has NUL or a line break in it", source, number)
         weight = _parse_weight(text)
         if weight is None:
             raise InputError(f"{text!r} is not a weight; write a finite number", source, number)

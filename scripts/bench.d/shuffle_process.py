@@ -20,7 +20,8 @@ from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_core.training.in_memory import InMemory, Options
 from perceptron_core.training.mixing import mix
-from perceptron_core.weights.rows import Rows, drop_zeros, find_keys, select, spread, to_record, unite
+from perceptron_core.weights.records import to_record
+from perceptron_core.weights.rows import Rows, drop_zeros, find_keys, select, spread, unite
 from perceptron_core.wire import encode_line
 from perceptron_jobs.corpora.prepared import read_prepared
 

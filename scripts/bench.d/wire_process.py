@@ -14,10 +14,11 @@ from wire_job import MRWire
 from perceptron_core.settings import Settings
 from perceptron_core.task_file import read_task
 from perceptron_core.weights.model_file import Model, write_model
-from perceptron_core.weights.rows import concatenate, empty, from_record
+from perceptron_core.weights.records import from_record
+from perceptron_core.weights.rows import concatenate, empty
 from perceptron_core.wire import encode_line
 from perceptron_jobs.engines.runners import Cluster, run_job
-from perceptron_jobs.mr.train_epoch import REDUCER
+from perceptron_jobs.mr.train_epoch import MIXED, REDUCER
 
 SHARDS = 2
 LABELS = 23
@@ -53,7 +54,7 @@ def run(folder: Path) -> None:
     arguments += ["--mixing", "row"]
     inputs = [str(folder / f"{shard}.line") for shard in range(SHARDS)]
     output = list(run_job(MRWire, Cluster("local"), arguments, inputs))
-    mixed = concatenate([from_record(record["rows"]) for key, record in output if key != REDUCER])
+    mixed = concatenate([from_record(record["rows"], LABELS, MIXED) for key, record in output if key != REDUCER])
     shuffled = sum(record["shuffled"] for key, record in output if key == REDUCER)
     print(json.dumps({"shuffled": shuffled, "mixed": len(mixed.labels)}))
 

@@ -5,23 +5,26 @@ training task or of a tagger grows with the features that it meets, not with the
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
+from perceptron_core.errors import UserError
 from perceptron_core.features.encoded import Encoded
 from perceptron_core.features.encoding import TypeTables
 from perceptron_core.features.keys import joined_keys, label_hashes
-from perceptron_core.kernels import DENSE_LABELS, Bank, Trainer
+from perceptron_core.kernels import DENSE_LABELS, Bank, KeyedBank, Trainer
 from perceptron_core.registry import ONE_PASS
 from perceptron_core.settings import Settings
 from perceptron_core.structures.base import Counted, Engine, Structure
 from perceptron_core.structures.sequence.blocks import FeatureBlock, FeatureNumbers
 from perceptron_core.structures.sequence.kernel import SequenceFinder
 from perceptron_core.structures.sequence.keys import transition_keys
+from perceptron_core.weights.checks import check_rows
 from perceptron_core.weights.rows import Rows, find_keys, from_entries, interleave, select
 
 EMISSIONS, PAIRS = 0, 1  # the groups of features
+MOST_PAIRS = 2**31 - 1  # the kernel numbers them by 32 bits
 
 
 class SequenceEngine(Engine):
@@ -76,9 +79,11 @@ class SequenceEngine(Engine):
     def _load_transitions(self) -> None:
         keys = transition_keys(self.labels)
         found = find_keys(self.weights, keys.ravel())
-        there = (found >= 0) & (self.weights.starts[found + 1] > self.weights.starts[found])
-        values = self.weights.values["weight"][self.weights.starts[found[there]]]
-        row, label = np.divmod(np.flatnonzero(there), len(self.labels))
+        there = np.flatnonzero(found >= 0)
+        rows = select(self.weights, found[there])
+        has_weight = np.diff(rows.starts) > 0
+        values = rows.values["weight"][rows.starts[:-1][has_weight]]  # its only one, since its key contains the label
+        row, label = np.divmod(there[has_weight], len(self.labels))
         starts = np.searchsorted(row, np.arange(len(keys) + 1)).astype(np.int64)
         self.transitions.load(np.arange(len(keys), dtype=np.int32), starts, label.astype(np.uint32), values)
 
@@ -92,7 +97,7 @@ class SequenceEngine(Engine):
                 self.emissions.step_sizes = self.memory.sizes_of_steps[EMISSIONS].view()
             if self._fetched == 0 and len(self.weights.keys) < 2 * known:
                 # Most of the model is needed: go through the model instead of looking up every key.
-                _load(self.emissions, emissions.find(self.weights.keys), self.weights)
+                load_rows(self.emissions, emissions.find(self.weights.keys), self.weights, len(self.labels))
             else:
                 keys = emissions.keys(self._fetched)
                 # For a shard that is kept in memory the order is known.
@@ -101,6 +106,11 @@ class SequenceEngine(Engine):
             self._fetched = known
         if known_pairs > self._fetched_pairs:
             size = len(self.labels)
+            if known_pairs * size > MOST_PAIRS:
+                raise UserError(
+                    f"{known_pairs:,} features are joined with each of {size:,} previous labels, but there can be no "
+                    f"more than {MOST_PAIRS:,} such pairs; leave out templates with `label[-1]`, or use --min-count"
+                )
             self.pairs.reserve(known_pairs * size)
             if len(self.memory.sizes_of_steps[PAIRS]):
                 self.pairs.step_sizes, self.pairs.rows_per_step_size = self.memory.sizes_of_steps[PAIRS].view(), size
@@ -111,7 +121,8 @@ class SequenceEngine(Engine):
     def _look_up(self, into: Bank, keys: np.ndarray, order: np.ndarray, first: int) -> None:
         found = find_keys(self.weights, keys[order])
         there = found >= 0
-        _load(into, (order[there] + first).astype(np.int32), select(self.weights, found[there]))
+        numbers = (order[there] + first).astype(np.int32)
+        load_rows(into, numbers, select(self.weights, found[there]), len(self.labels))
 
     # ------------------------------------------------------------ weights out
 
@@ -133,9 +144,17 @@ class SequenceEngine(Engine):
         return interleave(parts)
 
 
-def _load(into: Bank, features: np.ndarray, rows: Rows) -> None:
-    starts, labels = rows.starts.astype(np.int64, copy=False), rows.labels.astype(np.uint32, copy=False)
-    into.load(features, starts, labels, rows.values["weight"], rows.counts)
+def load_rows(into: Union[Bank, KeyedBank], features: np.ndarray, rows: Rows, labels: int) -> None:
+    """Give features these rows, which may come from a file that nobody has checked."""
+    rows = Rows(
+        rows.keys,
+        rows.starts.astype(np.int64, copy=False),
+        rows.labels.astype(np.uint32, copy=False),
+        {"weight": rows.values["weight"]},
+        rows.counts,
+    )
+    check_rows(rows, labels, {"weight": "f4"})
+    into.load(features, rows.starts, rows.labels, rows.values["weight"], rows.counts)
 
 
 def _touched(weights: Bank, keys: np.ndarray, order: np.ndarray) -> Rows:

@@ -11,7 +11,7 @@ import numpy as np
 
 from perceptron_core.kernels import Bank, KeyedBank
 from perceptron_core.settings import Settings
-from perceptron_core.structures.sequence.engine import EMISSIONS, SequenceEngine
+from perceptron_core.structures.sequence.engine import EMISSIONS, SequenceEngine, load_rows
 from perceptron_core.structures.sequence.kernel import SecondOrderFinder
 from perceptron_core.structures.sequence.keys import transition_keys
 from perceptron_core.weights.rows import Rows, interleave, select
@@ -43,8 +43,7 @@ class SecondOrderEngine(SequenceEngine):
         others = np.flatnonzero(~numbered & ~np.isin(rows.keys, transition_keys(self.labels).ravel()))
         if len(others):
             chosen = select(rows, others)
-            starts, labels = chosen.starts.astype(np.int64), chosen.labels.astype(np.uint32)
-            self.triples.load(chosen.keys, starts, labels, chosen.values["weight"], chosen.counts)
+            load_rows(self.triples, chosen.keys, chosen, len(self.labels))
 
     def touched(self) -> Rows:
         keys, starts, labels, weights, lags = self.triples.touched_entries()

@@ -81,14 +81,12 @@ class FirstOrder(Structure):
 
     # ------------------------------------------------------------ names
 
-    def fixed_names(self, labels: Sequence[str]) -> dict[int, str]:
-        keys, size = transition_keys(labels), len(labels)
-        names: dict[int, str] = {}
-        for row, label in zip(keys, labels):
-            names.update(dict.fromkeys(row.tolist(), before_name(label)))
-        names.update(dict.fromkeys(keys[size].tolist(), START))
-        names.update(dict.fromkeys(keys[size + 1].tolist(), STOP))
-        return names
+    def fixed_names(self, labels: Sequence[str], wanted: Optional[np.ndarray] = None) -> dict[int, str]:
+        """Those of transitions; a tagset of thousands has millions of them."""
+        rows = [*map(before_name, labels), START, STOP]
+        keys = transition_keys(labels)
+        there = np.isin(keys, keys if wanted is None else wanted)
+        return {key: rows[row] for key, row in zip(keys[there].tolist(), np.nonzero(there)[0].tolist())}
 
     def key_of(self, name: str, label: str) -> int:
         """The key of a feature or a transition, from its name; the key of a transition depends on the label, too."""

@@ -80,7 +80,7 @@ class Tokens(FirstOrder):
         allowed = self.allowed_transitions(labels)
         return TokenEngine(self, labels, settings, weights, memory or self.memory(), threads, allowed)
 
-    def fixed_names(self, labels: Sequence[str]) -> dict[int, str]:
+    def fixed_names(self, labels: Sequence[str], wanted: Optional[np.ndarray] = None) -> dict[int, str]:
         return {}
 
     def key_of(self, name: str, label: str) -> int:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from perceptron_core.errors import UserError
 from perceptron_core.features.encoded import NO_NUMBERS, Encoded
 from perceptron_core.features.encoding import TypeTables
 from perceptron_core.features.feature_set import FeatureSet
@@ -18,7 +17,9 @@ from perceptron_core.settings import Settings
 from perceptron_core.structures.base import Counted, Engine
 from perceptron_core.structures.tree.features import ARC_LABELS, TreeProgram
 from perceptron_core.structures.tree.kernel import TreeFinder
+from perceptron_core.weights.checks import check_rows
 from perceptron_core.weights.rows import Rows, interleave, select
+from perceptron_core.wire import DamagedRecord
 
 SPARSE_FROM = 8  # relations: a row with more of them is an array
 
@@ -52,9 +53,10 @@ def tree_block(features: FeatureSet, encoded: Encoded, tables: TypeTables) -> Tr
     """The values of every word are looked up here, so that a block does not depend on the tables of its shard."""
     columns = [table.reshape(-1, width)[ids] for ids, table, width in zip(encoded.ids, tables.columns, features.widths)]
     values = np.concatenate(columns, axis=1) if columns else np.zeros((encoded.tokens(), 0), np.uint64)
-    heads, relations = encoded.targets["heads"], encoded.targets["relations"]
-    # The first labels are those of the arcs' rows.
-    return TreeBlock(encoded.lengths, values, heads, relations - np.int32(len(ARC_LABELS)))
+    relations = encoded.targets["relations"] - np.int32(len(ARC_LABELS))  # the first labels are those of the arcs' rows
+    if len(relations) and int(relations.min()) < 0:
+        raise DamagedRecord("a block is damaged: a relation is called like a weight of arcs; prepare the corpus again")
+    return TreeBlock(encoded.lengths, values, encoded.targets["heads"], relations)
 
 
 class TreeMemory(NamedTuple):
@@ -106,13 +108,15 @@ class TreeEngine(Engine):
 
     def _load(self, weights: Rows) -> None:
         """The labels of arcs come before those of relations, and no row has both."""
+        labels = len(ARC_LABELS) + self.relations.labels
+        weights = check_rows(weights, labels, {name: column.dtype.str for name, column in weights.values.items()})
         starts = np.asarray(weights.starts).astype(np.int64)
         of_relation = weights.labels >= len(ARC_LABELS)
         filled = np.flatnonzero(np.diff(starts))
         first = np.zeros(len(weights.keys), bool)
         first[filled] = of_relation[starts[filled]]
         if (of_relation != np.repeat(first, np.diff(starts))).any():
-            raise UserError("the model is damaged: a feature has weights for arcs and for relations; train it again")
+            raise DamagedRecord("the weights are damaged: a feature has some for arcs and some for relations; make them again")
         for bank, which, offset in ((self.arcs, ~first, 0), (self.relations, first, len(ARC_LABELS))):
             rows: Any = select(weights, np.flatnonzero(which))
             labels = (rows.labels - np.uint32(offset)).astype(np.uint32)

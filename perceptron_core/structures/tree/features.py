@@ -28,7 +28,7 @@ import numpy as np
 
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.feature_set import FeatureSet, template_seed
-from perceptron_core.features.templates import BARE, Part, Template, boundary_value
+from perceptron_core.features.templates import BARE, NAMES, Part, Template, boundary_value
 from perceptron_core.hashing import extend_key, hash_string
 
 HEAD, CHILD, LEFT, RIGHT, SIBLING, BETWEEN = "head", "child", "left", "right", "sibling", "between"
@@ -132,6 +132,18 @@ def check_template(template: Template, path: str) -> None:
         raise InputError(f"`{template.text}` has the direction by itself; leave `direction` out", path)
 
 
+def check_known(templates: Sequence[Template]) -> None:
+    """Refuse what no task file can say, but somebody else's model may."""
+    for template in templates:
+        check_template(template, "the task")
+        known = RELATION_ANCHORS if template.text.startswith(RELATION) else ARC_ANCHORS
+        wrong = [p for p in template.parts if p.anchor not in known and (p.anchor != BARE or p.column not in VALUES)]
+        if wrong or not anchors_of(template) - {BARE} or template.bigram or template.style != NAMES:
+            raise UserError(f"the template `{template.text}` is not one of trees; the model is damaged, make it again")
+    if not templates:
+        raise UserError("a tree needs templates; the model is damaged, make it again")
+
+
 # ---------------------------------------------------------------- keys from values
 
 
@@ -227,7 +239,6 @@ def make_program(features: FeatureSet, templates: Templates) -> TreeProgram:
     content = list(sides.numbers)
     parts = [part for side in content for part in side]
     distances = range(1, sides.farthest() + 1)
-    style = features.templates[0].style
 
     def hashes(texts: Iterable[str]) -> np.ndarray:
         return np.array([hash_string(text) for text in texts], np.uint64)
@@ -236,8 +247,8 @@ def make_program(features: FeatureSet, templates: Templates) -> TreeProgram:
         np.cumsum([0, *map(len, content)], dtype=np.int32),
         np.array([attribute for attribute, _ in parts], np.int32),
         np.array([offset for _, offset in parts], np.int32),
-        hashes(boundary_value(style, -d) for d in distances),
-        hashes(boundary_value(style, d) for d in distances),
+        hashes(boundary_value(NAMES, -d) for d in distances),
+        hashes(boundary_value(NAMES, d) for d in distances),
         hash_string(ROOT),
         hash_string(NONE),
         groups,

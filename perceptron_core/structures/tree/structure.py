@@ -40,6 +40,7 @@ from perceptron_core.structures.tree.features import (
     SIBLING,
     VALUES,
     check_anchors,
+    check_known,
     check_template,
     make_program,
     named_key,
@@ -76,6 +77,7 @@ class Tree(Structure):
 
     def __init__(self, features: FeatureSet, record: Mapping[str, Any]) -> None:
         super().__init__(features, record)
+        check_known(features.templates)
         self.templates = sort_templates(features.templates)
         self.tree_program = make_program(features, self.templates)
         self.one_root = record["format_options"].get("roots", "one") == "one"

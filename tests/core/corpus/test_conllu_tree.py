@@ -6,7 +6,7 @@ from perceptron_core.corpus import TREE, make_format, read_sentences
 from perceptron_core.errors import InputError, UserError
 
 
-def row(number, form, head="_", deprel="_", upos="_", **fields):
+def row(number, form, head="_", deprel="_", upos="NOUN", **fields):
     names = ("xpos", "feats", "deps", "misc")
     xpos, feats, deps, misc = (fields.get(name, "_") for name in names)
     return "\t".join([str(number), form, form.lower(), upos, xpos, feats, str(head), deprel, deps, misc])

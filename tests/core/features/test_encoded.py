@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import msgpack
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from perceptron_core.features.encoded import LEVELS, Encoded, joined, nothing
 from perceptron_core.features.encoding import Layout
 from perceptron_core.structures.sequence.structure import FirstOrder
+from perceptron_core.wire import pack, unpack
 
 TARGETS = ("heads", "labels")
 
@@ -71,7 +71,7 @@ def test_it_does_what_lists_do(seed: int, texts: bool, extractor: bool, values: 
     order = random.permutation(len(sentences))
     assert_equal(encoded.reordered(order), encode([sentences[i] for i in order], *kind))
     assert_equal(joined([encoded, encode(more, *kind)]), encode(sentences + more, *kind))
-    travelled = msgpack.unpackb(msgpack.packb(encoded.record(), default=lambda array: array.tolist()))
+    travelled = unpack(pack(encoded.record()))
     all_one = set(encoded.values.tolist()) <= {1.0}
     expected = encoded._replace(values=np.zeros(0, np.float32)) if all_one else encoded
     assert_equal(Encoded.from_record(travelled, TARGETS), expected)

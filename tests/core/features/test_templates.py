@@ -54,6 +54,42 @@ def test_a_label_bigram_template(text):
     assert parse(text) == [Template("label[-1] & form[0]", (Part("form", "identity", 0),), True, "names")]
 
 
+@pytest.mark.parametrize(
+    "offset", ["101", "-101", "99999999999", "-1000000000..1000000000", "1" * 5_000, "0.." + "9" * 99]
+)
+@pytest.mark.parametrize("name", ["word", "suffix3", "label"])
+def test_offsets_have_a_limit(name, offset):
+    with pytest.raises(InputError, match="An offset must be from -100 to 100"):
+        parse(f"{name}[{offset}]")
+
+
+def test_the_farthest_offsets():
+    assert len(parse("word[-100..100]")) == 201
+
+
+def test_there_may_not_be_too_many_templates():
+    many = [f"{name}({column})[-50..49]" for name in ATTRIBUTES.names()[1:8] for column in COLUMNS]
+    with pytest.raises(InputError, match="task.yaml: There are 2,100 templates with 2,100 parts; 2,000 templates"):
+        parse(*many)
+    with pytest.raises(InputError, match="10,000 parts are the limit"):
+        parse(*(f"{' & '.join(f'{name}[{i}..{i + 100}]' for i in range(-100, 0))}" for name in ("word", "pos")))
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 20_000, "word" + "[" * 20_000, "suffix3" + "(" * 20_000, "word[0]" + " & word[0]" * 20_000]
+)
+def test_a_long_template_has_a_short_message(text):
+    with pytest.raises(InputError, match="In the template") as caught:
+        parse(text)
+    assert len(str(caught.value)) < 2_200
+
+
+@pytest.mark.parametrize("line", ["U:%x[101,0]", f"U:%x[-{'1' * 5_000},0]", f"U:%x[0,{'1' * 5_000}]"])
+def test_macros_of_crfpp_have_the_same_limits(line):
+    with pytest.raises(InputError, match="^template:1: .*(from -100 to 100|are numbered 0 to 2)"):
+        parse_crfpp(line, "template", COLUMNS)
+
+
 def test_no_templates():
     assert parse() == []
 

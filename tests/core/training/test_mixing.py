@@ -263,3 +263,16 @@ def test_a_strategy_without_a_guarantee_falls_back_for_good(strategy: str) -> No
     fallen = strategy if strategy in CERTAIN else "uniform"
     assert mixing_now(strategy, circling) == fallen
     assert mixing_now(strategy, [*circling, 6, 5, 4]) == fallen
+
+
+def test_a_row_without_entries_counts_for_no_row() -> None:
+    """A shard sends none; but one at the end of the rows must not lead outside."""
+    sent = step(0, 1, {(1, 0): (1, 0), (9, 2): (3, 0)}, 1, 2)
+    rows = sent.rows._replace(keys=np.array([1, 5, 9, 11], np.uint64), starts=np.array([0, 1, 1, 2, 2]))
+    with_gaps = mix("row", empty(weight="f4"), [sent._replace(rows=rows)])
+    assert with_gaps.values["weight"].tolist() == mix("row", empty(weight="f4"), [sent]).values["weight"].tolist()
+
+
+def test_an_enormous_number_of_shards_is_told_in_little() -> None:
+    with pytest.raises(UserError, match=r"missing \[1, 2, 3, .*9, 10\], doubled \[\] of 1000000000000"):
+        mix("row", empty(weight="f4"), [step(0, 10**12, {}, 1, 2)])

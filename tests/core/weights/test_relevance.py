@@ -9,8 +9,9 @@ import pytest
 
 from perceptron_core.training.mixing import MIXINGS, ShardStep, apply, mix
 from perceptron_core.weights.model_file import read_model
+from perceptron_core.weights.records import from_record, to_record
 from perceptron_core.weights.relevance import counted_from, relevant
-from perceptron_core.weights.rows import Rows, drop_zeros, from_entries, from_record, to_record
+from perceptron_core.weights.rows import Rows, drop_zeros, from_entries
 from perceptron_jobs.training.run_dir import RunDir, open_model
 from runs import deciding
 
@@ -150,7 +151,7 @@ def test_a_count_outlives_its_weights() -> None:
     assert (rows.keys.tolist(), rows.counts.tolist()) == ([1, 2], [4, 1])  # type: ignore[union-attr]
     assert rows.starts.tolist() == [0, 0, 1]
     assert relevant(rows, 1).keys.tolist() == [2]  # there is nothing to score with in the other
-    back = from_record(to_record(rows))
+    back = from_record(to_record(rows), 1, {"weight": "f4"})
     assert back.counts is not None and back.counts.tolist() == [4, 1] and back.starts.tolist() == [0, 0, 1]
 
 

@@ -9,20 +9,16 @@ from perceptron_core.weights.rows import (
     Rows,
     concatenate,
     drop_zeros,
-    empty,
     find_keys,
     from_entries,
-    from_record,
     ragged_range,
     relabel,
     select,
     split_ranges,
     spread,
-    to_record,
     unite,
     values_at,
 )
-from perceptron_core.wire import decode_line, encode_line, pack, unpack
 
 KEYS = [1, 5, 2**32, 2**62, 2**63 - 1, 2**63, 2**63 + 2**62, 2**64 - 1]
 Entries = dict[tuple[int, int], float]
@@ -118,21 +114,6 @@ def test_values_at_other_entries(source: Entries, wanted: Entries) -> None:
     assert values.tolist() == [as_float32(source).get(entry, 0.0) for entry in sorted(wanted)]
 
 
-@given(some_entries)
-def test_rows_travel_in_a_line(entries: Entries) -> None:
-    rows = to_rows(entries)
-    key, record = decode_line(encode_line("00007", to_record(rows)))
-    back = from_record(record)
-    assert key == "00007"
-    for a, b in zip((*rows[:3], rows.values["weight"]), (*back[:3], back.values["weight"])):
-        assert a.dtype == b.dtype and a.tobytes() == b.tobytes()
-
-
-def test_no_rows_travel_too() -> None:
-    back = from_record(decode_line(encode_line("k", to_record(empty(weight="f4", lag="f8"))))[1])
-    assert (len(back.keys), back.starts.tolist(), list(back.values)) == (0, [0], ["weight", "lag"])
-
-
 def test_labels_are_renumbered_when_their_set_has_grown() -> None:
     rows = to_rows({(1, 0): 1.0, (1, 1): 2.0, (9, 1): 3.0})
     assert to_dict(relabel(rows, ["имя", "名"], ["а", "名", "имя"])) == {(1, 1): 2.0, (1, 2): 1.0, (9, 1): 3.0}
@@ -157,23 +138,3 @@ def test_a_growing_array_is_a_list(pieces: list[list[int]]) -> None:
     assert array.view().dtype == np.uint64
     for view, then in views:  # a view stays what it was, however the array grew since
         assert view.tolist() == then
-
-
-@given(
-    st.sampled_from(["f4", "f8"]),
-    st.lists(st.sampled_from([0.0, -0.0, 1.0, -128.0, 127.0, 32767.0, -40000.0, 2.0**40, 0.5, float("inf")])),
-)
-def test_every_bit_of_a_value_travels(dtype: str, numbers: list[float]) -> None:
-    """Also where whole numbers travel as integers, which have no -0.0."""
-    values = np.array(numbers, dtype)
-    rows = Rows(
-        np.arange(len(values), dtype=np.uint64), np.arange(len(values) + 1), np.zeros(len(values), np.uint32), {}
-    )
-    back = from_record(unpack(pack(to_record(rows.with_values(weight=values))))).values["weight"]
-    assert back.dtype == values.dtype and back.tobytes() == values.tobytes()
-
-
-def test_whole_numbers_travel_as_integers() -> None:
-    numbers = np.arange(100.0)
-    rows = Rows(np.arange(100, dtype=np.uint64), np.arange(101), np.zeros(100, np.uint32), {"lag": numbers})
-    assert len(pack(to_record(rows.with_values(lag=numbers + 0.5)))) - len(pack(to_record(rows))) >= 700

@@ -289,7 +289,7 @@ def test_a_prepared_corpus_that_was_damaged(damage, corpus, refuse, must, tmp_pa
         (["--mixing", "best"], "invalid choice: 'best'"),
         (["--learner", "svm"], "invalid choice: 'svm'"),
         (["-r", "spark"], "invalid choice: 'spark'"),
-        (["--aggressiveness", "0"], "aggressiveness: 0.0 must be greater than 0"),
+        (["--aggressiveness", "0"], "aggressiveness: 0.0 must be a finite number greater than 0"),
         (["--patience", "3"], "give --dev"),
         (["--minibatch", "0"], "--minibatch: 0 must be 1 or more"),
         (["--minibatch", "8", "--learner", "pa1"], "minibatch: the learner pa1 takes one sentence at a time"),

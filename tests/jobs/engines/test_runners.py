@@ -11,6 +11,9 @@ import pytest
 from perceptron_core.errors import UserError
 from perceptron_core.wire import DamagedRecord, decode_line
 from perceptron_jobs.engines.runners import Cluster, run_job
+from perceptron_jobs.mr.count_features import MRCountFeatures
+from perceptron_jobs.mr.count_shards import MRCountShards
+from perceptron_jobs.mr.sum_statistics import MRSumStatistics
 from perceptron_jobs.mr.train_epoch import MRTrainEpoch
 from runs import deciding
 
@@ -123,6 +126,22 @@ def test_a_line_that_was_altered_on_its_way_to_a_reducer_is_nobodys_mistake():
     """A user's mistake would not be tried again."""
     with pytest.raises(DamagedRecord, match="a line does not decode"):
         list(MRTrainEpoch([]).reducer("00000", map(decode_line, [b"garbage"])))
+
+
+@pytest.mark.parametrize("sent", [None, {}, {"shard": 0}, {"shard": "0", "shards": 1, "origin": "", "rows": {}}])
+@pytest.mark.parametrize("job", [MRTrainEpoch, MRCountShards, MRSumStatistics, MRCountFeatures])
+def test_neither_is_a_record_that_a_mapper_did_not_send(job, sent):
+    with pytest.raises(DamagedRecord, match="what a mapper sent is damaged: "):
+        list(job([]).reducer("00000", iter([sent])))
+
+
+def test_limits_go_to_the_tasks_of_a_cluster(monkeypatch):
+    monkeypatch.setattr(Cluster, "_hadoop_arguments", lambda cluster: [])
+    assert "--cmdenv" not in Cluster("hadoop").arguments()
+    monkeypatch.setenv("PERCEPTRON_LIMITS", "line=9,labels=7")
+    arguments = Cluster("hadoop").arguments()
+    assert arguments[arguments.index("--cmdenv") + 1] == "PERCEPTRON_LIMITS=line=9,labels=7"
+    assert "--cmdenv" not in Cluster("local").arguments(), "it has the environment already"
 
 
 @pytest.mark.parametrize("runner", ["inline", "local"])

@@ -36,10 +36,12 @@ def folder(corpus, tmp_path, monkeypatch) -> Path:
 def test_export_and_import_tag_the_same(task, which, folder, must):
     Path("task.yaml").write_text(COLUMNS + TASKS[task], encoding="utf-8")
     must("train", "task.yaml", "--train", "train.txt", "--run-dir", "run", "--epochs", 3, "--shards", 2)
-    must("export", "run", "--output", "weights.tsv", "--weights", which)
+    python = ("--python", "mine.py")  # needed by one of the tasks
+    must("export", "run", "--output", "weights.tsv", "--weights", which, *python)
     must("import", "weights.tsv", "--task", "task.yaml", "--output", "model")
     for text in ("dev.txt", "train.txt"):
-        assert must("predict", "model", text) == must("predict", "run", text, "--weights", which)
+        tagged = must("predict", "run", text, "--weights", which, *python)
+        assert must("predict", "model", text, *python) == tagged
     # a model that was imported knows its names, and is the same again
     must("export", "model", "--output", "again.tsv")
     assert Path("again.tsv").read_text(encoding="utf-8") == Path("weights.tsv").read_text(encoding="utf-8")
@@ -164,3 +166,26 @@ def test_import_files_that_cannot_be_read(perceptron, tmp_path):
         refused = perceptron("import", tmp_path / name, *options)
         assert refused.code == 2 and name in refused.err and named in refused.err
         assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    "label, told",
+    [("", "weights.tsv:2: the label '' is empty"), ("N\0", "weights.tsv:2: the label"), ("N O", "contains a space")],
+)
+def test_labels_that_could_not_be_written_are_not_imported(tmp_path, monkeypatch, perceptron, label, told):
+    monkeypatch.chdir(tmp_path)
+    Path("task.yaml").write_text("columns: [word, tag]\npredict: tag\nfeatures: ['word[0]']\n")
+    Path("weights.tsv").write_text(f"word[0]=a\tD\t1\nword[0]=b\t{label}\t1\n")
+    done = perceptron("import", "weights.tsv", "--task", "task.yaml", "--output", "model")
+    assert done.code == 2 and told in done.err and not Path("model").exists()
+
+
+def test_labels_that_another_format_cannot_write(tmp_path, monkeypatch, must, perceptron):
+    monkeypatch.chdir(tmp_path)
+    Path("task.yaml").write_text("columns: [word, tag]\npredict: tag\nfeatures: ['word[0]']\n")
+    Path("weights.tsv").write_text("word[0]=a\tD_1\t1\n")
+    Path("text").write_text("a D_1\n")
+    must("import", "weights.tsv", "--task", "task.yaml", "--output", "model")
+    assert must("predict", "model", "text") == "a D_1 D_1\n"
+    done = perceptron("predict", "model", "text", "--format", "raw")
+    assert done.code == 2 and "the label 'D_1' contains the separator '_'" in done.err
