@@ -42,6 +42,7 @@ def prepare(asked: Preparation, cluster: Cluster) -> Prepared:
     storage = storage_of(asked.folder)
     if storage.exists(asked.folder) and (not storage.is_folder(asked.folder) or storage.names(asked.folder)):
         raise UserError(f"{asked.folder} exists already; choose another --output, or remove it")
+    storage.make_folder(parent(asked.folder))
     pieces = numbered(asked.task, cut_files(asked.files, asked.task.format, cluster), cluster)
     manifest = Manifest(asked.task.fingerprint, asked.seed, data_identity(asked.files))
     with tempfile.TemporaryDirectory() as scratch, listed(pieces) as pieces_file:

@@ -30,6 +30,7 @@ from mrjob.logs.step import _interpret_hadoop_jar_command_stderr
 from mrjob.parse import is_uri
 
 from perceptron_core.errors import UserError
+from perceptron_jobs.engines.private import PrivateFolder
 from perceptron_jobs.storage import Storage, is_remote, join, storage_of
 
 log = logging.getLogger("perceptron")
@@ -87,7 +88,7 @@ class WebHdfsFilesystem(HadoopFilesystem):
             yield from decompress(file, path)
 
 
-class HadoopRunner(HadoopJobRunner):
+class HadoopRunner(PrivateFolder, HadoopJobRunner):
     """mrjob's hadoop runner; it calls `on_progress(map %, reduce %)` and `on_tracking(url)` while the job runs."""
 
     _fs: Optional[CompositeFilesystem]

@@ -42,7 +42,9 @@ class Storage(ABC):
 
     @abstractmethod
     def new_folder(self, folder: str) -> AbstractContextManager[str]:
-        """A local folder to fill, which appears at `folder` when the block succeeds; nothing may be there before."""
+        """A local folder to fill, which appears at `folder` when the block succeeds; nothing may be there before.
+
+        The folder above it must be there: if somebody has removed it, it is not made again."""
 
     @abstractmethod
     def remove(self, path: str) -> None:
