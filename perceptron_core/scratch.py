@@ -22,6 +22,7 @@ GONE = {errno.ENOENT, errno.ENOTDIR, errno.ESTALE}
 REFUSED = {errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO}
 
 _mine: list[str] = []  # the folders of this process, the innermost last
+_of_process: list[tempfile.TemporaryDirectory] = []
 
 
 @contextmanager
@@ -44,6 +45,13 @@ def private_folder() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
         _mine.remove(folder)
         os.close(lock)
+
+
+def folder_for_copies() -> str:
+    """A new folder that goes with the command; in a program that is no command, with the process."""
+    if not _mine and not _of_process:
+        _of_process.append(tempfile.TemporaryDirectory(prefix=PREFIX))
+    return tempfile.mkdtemp(dir=_mine[-1] if _mine else _of_process[0].name)
 
 
 def told(error: OSError, path: Optional[str] = None) -> Optional[UserError]:

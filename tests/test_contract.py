@@ -92,9 +92,9 @@ CONTRACT = {
         "engines/this_machine.py",
     ),
     "mrjob.local:LocalMRJobRunner._num_steps": ("(self)", "mrjob.runner.MRJobRunner", "engines/this_machine.py"),
-    "mrjob.local:_TaskFailedException.__init__": (
-        "(self, reason=None, step_num=None, num_steps=None, step_desc=None, task_type=None, task_num=None)",
-        "mrjob.local._TaskFailedException",
+    "mrjob.local:_TaskFailedException": (
+        "(reason=None, step_num=None, num_steps=None, step_desc=None, task_type=None, task_num=None)",
+        "mrjob.local",
         "engines/this_machine.py",
     ),
     # all runners

@@ -21,6 +21,7 @@ from typing import Any, Callable, Optional
 from hdfs.util import HdfsError
 
 from perceptron_core.errors import InputError, UserError
+from perceptron_core.scratch import folder_for_copies
 from perceptron_jobs.storage.base import Storage, base_name, join, parent
 from perceptron_jobs.storage.lease import Lease
 
@@ -83,7 +84,6 @@ def _if_there(verb: Callable[..., dict[str, Any]], **named: Any) -> Optional[dic
 class S3Storage(Storage):
     def __init__(self, bucket: str) -> None:
         self.bucket = bucket
-        self._copies = tempfile.TemporaryDirectory(prefix="perceptron-")  # of fetched files; goes with the process
 
     @staticmethod
     def key(path: str) -> str:
@@ -180,7 +180,7 @@ class S3Storage(Storage):
         return io.BufferedReader(_Stream(found["Body"]), 1 << 20)
 
     def fetch(self, path: str) -> str:
-        local = os.path.join(tempfile.mkdtemp(dir=self._copies.name), base_name(path))
+        local = os.path.join(folder_for_copies(), base_name(path))
         with plainly(f"cannot read {path}"):
             found = self._found(path)
             if found is None:

@@ -16,6 +16,7 @@ from hdfs.util import HdfsError
 from urllib3.exceptions import HTTPError
 
 from perceptron_core.errors import InputError, UserError
+from perceptron_core.scratch import folder_for_copies
 from perceptron_jobs.storage.base import Storage
 from perceptron_jobs.storage.hdfs_verbs import HdfsVerbs, Status, hidden
 from perceptron_jobs.storage.lease import Lease
@@ -153,7 +154,7 @@ class WebHdfsStorage(Storage):
         return {"bytes": size, "hdfs": self._do(f"cannot read {path}", self.client.checksum, self.inner(path))}
 
     def fetch(self, path: str) -> str:
-        local = os.path.join(tempfile.mkdtemp(dir=_scratch()), posixpath.basename(path))
+        local = os.path.join(folder_for_copies(), posixpath.basename(path))
         with self.open(path) as source, open(local, "wb") as target:
             shutil.copyfileobj(source, target, 1 << 20)
         return local
@@ -170,17 +171,6 @@ class WebHdfsStorage(Storage):
             return verb(*arguments)
         except HdfsError as error:
             raise UserError(f"{cannot}: {first_line(error)}") from error
-
-
-_scratch_folder: Optional[tempfile.TemporaryDirectory] = None
-
-
-def _scratch() -> str:
-    """A folder for fetched files, removed when the process ends."""
-    global _scratch_folder
-    if _scratch_folder is None:
-        _scratch_folder = tempfile.TemporaryDirectory(prefix="perceptron-")
-    return _scratch_folder.name
 
 
 def first_line(error: Exception) -> str:

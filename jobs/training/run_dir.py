@@ -162,13 +162,12 @@ class RunDir:
 
     def whole_history(self) -> History:
         """All epochs, from history.jsonl; or, if it lacks one, from the last epoch's folder."""
+        epochs = self.epochs()
         try:
-            written = self.written_history()
+            written = self.written_history() if epochs else []
         except InputError:
             return self.last_history()
-        if len(written) < max(self.epochs(), default=0):
-            return self.last_history()
-        return written
+        return written if not epochs or len(written) >= epochs[-1] else self.last_history()
 
     def last_history(self) -> History:
         """All epochs, from the folder of the last one that can be read."""
