@@ -10,14 +10,17 @@ in it is on the disk.
 import errno
 import io
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, Any
 
 from perceptron_core import scratch
 from perceptron_core.errors import UserError
+
+UNPUBLISHED = re.compile(r"(?<=/)\.([^/]+)\.[^/.]+\.tmp(?=/)")  # the temporary name of a folder
 
 
 @contextmanager
@@ -29,7 +32,7 @@ def written_atomically(path: str) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise _cannot_make(path, error) from error
     try:
-        with io.BufferedWriter(_Named(handle, path)) as file:
+        with _opened(handle, path) as file:
             yield file
             file.flush()
             with _blaming(path):
@@ -69,7 +72,16 @@ def written_inside(path: str) -> Iterator[IO[bytes]]:
     """A file of a folder that has not been published: who publishes the folder makes the file durable."""
     with _blaming(path):
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    with io.BufferedWriter(_Named(handle, path)) as file:
+    with _opened(handle, path) as file:
+        yield file
+
+
+@contextmanager
+def written_to_device(path: str) -> Iterator[IO[bytes]]:
+    """A device or a pipe, which cannot be renamed to."""
+    with _blaming(path):
+        handle = os.open(path, os.O_WRONLY)
+    with _opened(handle, path) as file:
         yield file
 
 
@@ -99,15 +111,20 @@ def remove_folder(folder: str) -> None:
 
 
 class _Named(io.FileIO):
-    """A file that says in a sentence that it cannot be written. Outside nobody could tell: much may happen in a block."""
+    """A file that says its name if it cannot be written. Outside nobody could tell which file it was."""
 
     def __init__(self, handle: int, shown: str) -> None:
         super().__init__(handle, "wb")
         self.shown = shown
 
-    def write(self, data: "bytes | memoryview") -> int:  # type: ignore[override]
+    def write(self, data: Any) -> int:
         with _blaming(self.shown):
             return super().write(data)
+
+
+def _opened(handle: int, shown: str) -> IO[bytes]:
+    raw: Any = _Named(handle, shown)
+    return io.BufferedWriter(raw)
 
 
 @contextmanager
@@ -115,7 +132,8 @@ def _blaming(path: str, cannot: str = "cannot write") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise scratch.told(error, path) or UserError(f"{cannot} {path}: {error.strerror}") from error
+        shown = UNPUBLISHED.sub(r"\1", path)
+        raise scratch.told(error, path) or UserError(f"{cannot} {shown}: {error.strerror}") from error
 
 
 def _cannot_make(path: str, error: OSError) -> UserError:

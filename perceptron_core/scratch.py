@@ -1,7 +1,7 @@
 """The folder for a command's temporary files. It is private, and the next command removes it if this one is killed.
 
-    $TMPDIR/perceptron-k3v9x1/         mode 0700: the temporary files of a process and of those that it starts
-    $TMPDIR/perceptron-k3v9x1/.lock    locked for as long as the process lives
+$TMPDIR/perceptron-k3v9x1/         mode 0700: the temporary files of a process and of those that it starts
+$TMPDIR/perceptron-k3v9x1/.lock    locked for as long as the process lives
 """
 
 import errno
@@ -68,9 +68,9 @@ def told(error: OSError, path: Optional[str] = None) -> Optional[UserError]:
             return None
     elif os.path.commonpath([folder, os.path.abspath(os.fspath(path))]) != folder:
         return None
-    parent, why = os.path.dirname(_mine[0]), error.strerror
     if not os.path.isdir(folder):
         return UserError(f"the folder for temporary files, {folder}, was removed; give the command again")
+    parent, why = os.path.dirname(_mine[0]), error.strerror
     return UserError(
         f"the folder for temporary files, {parent}, cannot be written: {why}; "
         "make room there, or set TMPDIR to another folder"

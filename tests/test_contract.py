@@ -55,7 +55,11 @@ CONTRACT = {
         "mrjob.sim.SimMRJobRunner",
         "engines/this_machine.py",
     ),
-    "mrjob.inline:InlineMRJobRunner._cleanup_local_tmp": ("(self)", "mrjob.runner.MRJobRunner", "engines/this_machine.py"),
+    "mrjob.inline:InlineMRJobRunner._cleanup_local_tmp": (
+        "(self)",
+        "mrjob.runner.MRJobRunner",
+        "engines/this_machine.py",
+    ),
     "mrjob.inline:InlineMRJobRunner._invoke_task_func": (
         "(self, task_type, step_num, task_num)",
         "mrjob.inline.InlineMRJobRunner",
@@ -99,6 +103,7 @@ CONTRACT = {
     ),
     # all runners
     "mrjob.runner:MRJobRunner._get_local_tmp_dir": ("(self)", "mrjob.runner.MRJobRunner", "engines/private.py"),
+    "mrjob.runner:MRJobRunner._cleanup_local_tmp": ("(self)", "mrjob.runner.MRJobRunner", "engines/private.py"),
     # Hadoop
     "mrjob.hadoop:HadoopJobRunner.fs": ("(self)", "mrjob.hadoop.HadoopJobRunner", "engines/hadoop.py"),
     "mrjob.hadoop:HadoopJobRunner._run_hadoop": (

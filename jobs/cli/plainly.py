@@ -3,9 +3,11 @@
 Nothing here needs more than the standard library, since `perceptron --help` goes through it, too.
 """
 
+import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, Any
+from contextlib import contextmanager, suppress
+from typing import IO, Any, TextIO, cast
 
 from perceptron_core import scratch
 from perceptron_core.errors import UserError
@@ -14,8 +16,11 @@ from perceptron_core.errors import UserError
 @contextmanager
 def said_plainly() -> Iterator[None]:
     """Around a command; other errors than these are defects, and keep their traceback."""
+    stdout = sys.stdout
+    sys.stdout = cast(TextIO, _Told(stdout))
     try:
         yield
+        sys.stdout.flush()
     except UserError:
         raise
     except OSError as error:
@@ -24,17 +29,26 @@ def said_plainly() -> Iterator[None]:
         path = error.filename2 or error.filename
         problem = f"{path}: {error.strerror}" if path else str(error.strerror)
         raise scratch.told(error) or UserError(problem) from error
+    finally:
+        sys.stdout = stdout
 
 
-class Told:
-    """An output that says its name if it cannot be written; who closes a pipe early needs no message."""
+class _Told:
+    """Standard output, which says its name if it cannot be written; who closes a pipe early needs no message."""
 
-    def __init__(self, file: IO[Any], name: str = "standard output") -> None:
-        self.file, self.name = file, name
+    def __init__(self, file: IO[Any]) -> None:
+        self.file = file
 
-    def write(self, data: Any) -> None:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+    @property
+    def buffer(self) -> "_Told":
+        return _Told(self.file.buffer)  # type: ignore[attr-defined]
+
+    def write(self, data: Any) -> int:
         with self._blamed():
-            self.file.write(data)
+            return self.file.write(data)
 
     def flush(self) -> None:
         with self._blamed():
@@ -47,4 +61,6 @@ class Told:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise UserError(f"cannot write {self.name}: {error.strerror}") from error
+            with suppress(OSError):  # Python would try once more when it ends, and complain
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+            raise UserError(f"cannot write standard output: {error.strerror}") from error

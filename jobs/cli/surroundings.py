@@ -8,11 +8,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from typing import IO, Union
+from typing import IO
 
-from perceptron_core.atomic import written_atomically, written_inside
+from perceptron_core.atomic import written_atomically, written_inside, written_to_device
 from perceptron_core.errors import UserError
-from perceptron_jobs.cli.plainly import Told
 from perceptron_jobs.cli.terminal import CLEAR, Terminal
 from perceptron_jobs.engines.runners import Cluster
 from perceptron_jobs.storage import is_remote, storage_of
@@ -68,19 +67,16 @@ def local_files(names: list[str]) -> Iterator[list[str]]:
 
 
 @contextlib.contextmanager
-def opened_output(name: str) -> Iterator[Union[IO[bytes], Told]]:
+def opened_output(name: str) -> Iterator[IO[bytes]]:
     """Standard output for "-", or a file that appears when all of it is written."""
     if name == "-":
-        output = Told(sys.stdout.buffer)
-        yield output
-        output.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
         return
     is_device = os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)
     if is_device:  # such as /dev/null, which must not be replaced
-        with open(name, "wb") as device:
-            output = Told(device, name)
-            yield output
-            output.flush()
+        with written_to_device(name) as file:
+            yield file
     elif is_remote(name):
         with storage_of(name).new_file(name) as local, written_inside(local) as file:
             yield file

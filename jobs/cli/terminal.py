@@ -4,7 +4,6 @@ import sys
 import time
 from typing import Optional, TextIO
 
-from perceptron_jobs.cli.plainly import Told
 from perceptron_jobs.records.epoch_entry import EpochEntry
 from perceptron_jobs.training.plan import Listener
 
@@ -37,7 +36,7 @@ def _score(entry: EpochEntry) -> Optional[float]:
 
 class Terminal(Listener):
     def __init__(self, quiet: bool, out: Optional[TextIO] = None, bar: Optional[TextIO] = None) -> None:
-        self.quiet, self.out, self.bar = quiet, Told(out or sys.stdout), bar or sys.stderr
+        self.quiet, self.out, self.bar = quiet, out or sys.stdout, bar or sys.stderr
         self.show_bar = not quiet and self.bar.isatty()
         self.best: Optional[float] = None
         self.what, self.total, self.shown_at = "", 0, 0.0
@@ -73,5 +72,4 @@ class Terminal(Listener):
     def _say(self, text: str) -> None:
         self.clear()
         if not self.quiet:
-            self.out.write(f"{text}\n")
-            self.out.flush()
+            print(text, file=self.out, flush=True)

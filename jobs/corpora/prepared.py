@@ -5,6 +5,7 @@ If rare features are left out, the file `kept` lists the others; the shards are 
 
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from perceptron_jobs.records.prepared_manifest import VERSION, KeptFile, Manifes
 from perceptron_jobs.storage import join, storage_of
 
 MANIFEST, KEPT = "prepared.json", "kept"
+SHARD = re.compile(r"shard-\d{5,}-of-\d{5,}\.gz")
 
 
 class Prepared(NamedTuple):
@@ -60,25 +62,43 @@ def read_prepared(folder: str) -> Prepared:
             record = json.load(file)
         if record.get("version") != VERSION:
             raise InputError(f"has version {record.get('version')}, not {VERSION}; prepare the corpus again", path)
-        return Prepared(folder, Manifest.from_record(record))
+        manifest = Manifest.from_record(record)
+        for shard in manifest.shards:
+            if not SHARD.fullmatch(shard.file):  # in particular, none that is in another folder
+                raise InputError(f"names a shard {shard.file!r}, which no corpus has; prepare the corpus again", path)
+        return Prepared(folder, manifest)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"is damaged ({error}); prepare the corpus again", path) from error
 
 
-def check_intact(prepared: Prepared) -> None:
-    """Refuse a shard that is missing or was altered."""
-    files: list[tuple[str, str, Union[PreparedShard, KeptFile]]] = [
-        ("the shard", prepared.path(number), shard) for number, shard in enumerate(prepared.shards)
-    ]
+class DescribedFile(NamedTuple):
+    """A file, and what prepared.json says of it."""
+
+    what: str
+    path: str
+    written: Union[PreparedShard, KeptFile]
+
+
+def described_files(prepared: Prepared) -> list[DescribedFile]:
+    files = [DescribedFile("the shard", prepared.path(i), shard) for i, shard in enumerate(prepared.shards)]
     kept = prepared.kept_path()
     if kept and prepared.manifest.kept:
-        files.append(("the list of features", kept, prepared.manifest.kept))
-    for what, path, written in files:
-        size = storage_of(prepared.folder).size(path)
-        if size is None:
-            raise InputError(f"{what} is missing; prepare the corpus again", path)
-        if size != written.bytes or not _unaltered(path, written):
-            raise InputError(f"{what} was altered since it was prepared; prepare the corpus again", path)
+        files.append(DescribedFile("the list of features", kept, prepared.manifest.kept))
+    return files
+
+
+def check_intact(prepared: Prepared) -> None:
+    """Refuse a shard that is missing or was altered."""
+    for file in described_files(prepared):
+        check_file(file)
+
+
+def check_file(file: DescribedFile) -> None:
+    size = storage_of(file.path).size(file.path)
+    if size is None:
+        raise InputError(f"{file.what} is missing; prepare the corpus again", file.path)
+    if size != file.written.bytes or not _unaltered(file.path, file.written):
+        raise InputError(f"{file.what} was altered since it was prepared; prepare the corpus again", file.path)
 
 
 def _unaltered(path: str, written: Union[PreparedShard, KeptFile]) -> bool:

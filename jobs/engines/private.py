@@ -1,6 +1,7 @@
-"""What all runners have in common: nobody else may look into the folder in which they keep a job's files."""
+"""What all runners have in common: the folder in which they keep a job's files, into which nobody else may look."""
 
 import os
+import shutil
 from typing import Any, Optional
 
 
@@ -16,3 +17,9 @@ class PrivateFolder:
         if is_new:
             os.chmod(path, 0o700)
         return path
+
+    def _cleanup_local_tmp(self) -> None:
+        """Nothing is said if somebody else has removed it."""
+        folder, self._local_tmp_dir = self._local_tmp_dir, None
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)

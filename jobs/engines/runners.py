@@ -158,7 +158,9 @@ def _runner_class(name: str, tasks_done: TasksDone) -> type:
             tasks_done((maps + reduces) // 2, 100, f"map {maps} %, reduce {reduces} %")
 
         return type("Runner", (HadoopRunner,), {"on_progress": on_progress})
-    return type("Runner", ({"inline": InlineRunner, "local": LocalRunner}[name],), {"tasks_done": staticmethod(tasks_done)})
+    return type(
+        "Runner", ({"inline": InlineRunner, "local": LocalRunner}[name],), {"tasks_done": staticmethod(tasks_done)}
+    )
 
 
 def job_lines(

@@ -1,12 +1,12 @@
 """Jobs on this machine: mrjob's inline and local runners, which say how many of a job's tasks are done.
 
-A task of -r local has a process of its own. On Linux it ends with the driver, even if that is killed: otherwise it would
-go on writing, and complain that nobody listens.
+A task of -r local has a process of its own. On Linux it ends with the driver, even if that is killed: otherwise it
+would go on writing, and complain that nobody listens.
 """
 
 import ctypes
+import errno
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -52,9 +52,7 @@ class InlineRunner(PrivateFolder, InlineMRJobRunner):
 
     def _cleanup_local_tmp(self) -> None:
         """While the next job runs: some file systems need milliseconds for each of a job's dozen folders."""
-        folder, self._local_tmp_dir = self._local_tmp_dir, None
-        if folder:  # Python waits for the thread before it ends
-            threading.Thread(target=shutil.rmtree, args=(folder,), kwargs={"ignore_errors": True}).start()
+        threading.Thread(target=super()._cleanup_local_tmp).start()  # Python waits for it before it ends
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
         def invoke(stdin: Any, stdout: Any, stderr: Any, folder: str, env: dict[str, str]) -> None:
@@ -86,6 +84,9 @@ class LocalRunner(PrivateFolder, LocalMRJobRunner):
         return partial(_run_process, self._substep_args(step_num, task_type), named)
 
     def _log_cause_of_error(self, ex: Exception) -> None:
+        folder = self._get_local_tmp_dir()
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder) from ex
         if not isinstance(ex, OSError):  # which says enough
             super()._log_cause_of_error(ex)
 

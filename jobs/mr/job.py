@@ -3,13 +3,13 @@
 import errno
 import os
 import sys
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
 from mrjob.job import MRJob
 
 from perceptron_jobs.mr.protocol import LineProtocol
-
 
 NO_ROOM = errno.ENOSPC  # the exit code of a task whose output has no room
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -38,7 +38,9 @@ class Job(MRJob):
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            print(f"no room for the output of {cls.__name__}: {error.strerror}", file=sys.stderr)
+            with suppress(OSError):
+                sys.stderr.write(f"no room for the output of {cls.__name__}: {error.strerror}\n")
+                sys.stderr.flush()
             os._exit(NO_ROOM)
 
     def add_args(self) -> None:

@@ -71,7 +71,19 @@ def is_remote(path: str) -> bool:
 
 
 def join(folder: str, *names: str) -> str:
+    """A path below the folder; a name that leads out of it is refused, since names may come from somebody's file."""
+    for name in names:
+        if name.startswith("/") or ".." in name.split("/") or "\0" in name:
+            raise UserError(f"{name!r} leads out of the folder {folder}")
     return posixpath.join(folder, *names) if is_remote(folder) else os.path.join(folder, *names)
+
+
+def inner_path(path: str) -> str:
+    """The path within its host or bucket; all of it counts, also `?` and `#`."""
+    inner = path.partition("://")[2].partition("/")[2]
+    if any(part in (".", "..") for part in inner.split("/")):  # which a client or server might resolve, or not
+        raise UserError(f"{path}: `.` and `..` cannot stand in such a path; write it out")
+    return inner
 
 
 def absolute(path: str) -> str:

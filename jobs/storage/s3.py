@@ -22,7 +22,7 @@ from hdfs.util import HdfsError
 
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.scratch import folder_for_copies
-from perceptron_jobs.storage.base import Storage, base_name, join, parent
+from perceptron_jobs.storage.base import Storage, base_name, inner_path, join, parent
 from perceptron_jobs.storage.lease import Lease
 
 try:
@@ -88,7 +88,7 @@ class S3Storage(Storage):
     @staticmethod
     def key(path: str) -> str:
         """The name within the bucket of s3://bucket/name."""
-        return path.partition("://")[2].partition("/")[2].strip("/")
+        return inner_path(path).strip("/")
 
     def place(self, path: str) -> dict[str, str]:
         """The object of a path, as boto3 wants it named."""
@@ -111,7 +111,9 @@ class S3Storage(Storage):
             return None
         try:
             files = json.loads(found["Body"].read())["files"]
-        except (ValueError, KeyError):
+            if any("/" in name or name in ("", ".", "..") for name in files):  # not one of ours
+                return None
+        except (ValueError, KeyError, TypeError):
             return None
         sizes = {entry["Key"]: entry["Size"] for page in self._pages(folder) for entry in page.get("Contents", ())}
         whole = all(sizes.get(self.key(join(folder, name))) == file["bytes"] for name, file in files.items())
@@ -153,8 +155,8 @@ class S3Storage(Storage):
                 keys = (entry["Key"] for entry in page.get("Contents", ()))
                 found += [base_name(f"s3://{key}") for key in keys if not key.endswith("/")]
                 inner = (base_name(f"s3://{entry['Prefix']}") for entry in page.get("CommonPrefixes", ()))
-                found += [name for name in inner if self.is_folder(join(folder, name))]
-            return sorted(found)
+                found += [name for name in inner if name.strip(".") and self.is_folder(join(folder, name))]
+            return sorted(name for name in found if name.strip("."))  # `.` and `..` are not ours
 
     def identity(self, path: str) -> dict[str, Any]:
         """S3's own tag of the content; it does not read the file."""

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Callable, Optional
-from urllib.parse import urlsplit
 
 from hdfs.util import HdfsError
 from urllib3.exceptions import HTTPError
 
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.scratch import folder_for_copies
-from perceptron_jobs.storage.base import Storage
+from perceptron_jobs.storage.base import Storage, inner_path
 from perceptron_jobs.storage.hdfs_verbs import HdfsVerbs, Status, hidden
 from perceptron_jobs.storage.lease import Lease
 from perceptron_jobs.storage.namenodes import connect
@@ -89,7 +88,7 @@ class WebHdfsStorage(Storage):
     @staticmethod
     def inner(path: str) -> str:
         """The path within HDFS of hdfs://host/path."""
-        return urlsplit(path).path or "/"
+        return f"/{inner_path(path)}"
 
     def _status(self, path: str) -> Optional[Status]:
         return self._do(f"cannot read {path}", self.client.status, self.inner(path))

@@ -13,8 +13,8 @@
     mistakes.json               the model's most frequent confusions on the dev set, with examples, if there is one
     report.html                 a page about the run
 
-An epoch is written under a temporary name and renamed. Only the last epoch and the best are kept. What happens if a file
-is damaged all the same is in whole.py.
+An epoch is written under a temporary name and renamed. Only the last epoch and the best are kept. What happens if a
+file is damaged all the same is in whole.py.
 """
 
 import json
@@ -68,7 +68,7 @@ class RunDir:
         except (UserError, JobFailed, OSError) as error:
             if not self.storage.is_folder(self.path):
                 raise UserError(f"the run directory {self.path} was removed while it was in use") from error
-            if isinstance(error, UserError) and self.config() is None:
+            if not isinstance(error, JobFailed) and self.config() is None:
                 for name in {".lock", "prepared"} - set(before):
                     self.storage.remove(self.file(name))
                 if is_new and not self.storage.names(self.path):

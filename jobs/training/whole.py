@@ -9,6 +9,7 @@ nothing is done.
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 from typing import Callable, Optional
 
 from perceptron_core.errors import InputError, UserError
@@ -67,13 +68,17 @@ def _candidates(run: RunDir) -> Iterator[tuple[str, Callable[[], Model]]]:
     except InputError:  # no epoch can be read, which the caller will find out
         chosen = epochs[-1]
     if chosen in epochs:
-        yield f"epoch {chosen}", lambda: run.standing(chosen).model()
+        yield f"epoch {chosen}", partial(_model_of, run, chosen)
     model = run.file("model")
     if run.storage.size(model) is not None:
-        yield model, lambda: fetch_model(model)
+        yield model, partial(fetch_model, model)
     for epoch in reversed(epochs):
         if epoch != chosen:
-            yield f"epoch {epoch}", lambda: run.standing(epoch).model()
+            yield f"epoch {epoch}", partial(_model_of, run, epoch)
+
+
+def _model_of(run: RunDir, epoch: int) -> Model:
+    return run.standing(epoch).model()
 
 
 def _refuse_if_unreadable(error: InputError) -> None:

@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from power import Disk, File, Folder, State, restore
 
 from perceptron_core.errors import UserError
 from perceptron_jobs.cli.terminal import Terminal
 from perceptron_jobs.corpora.prepared import check_intact, read_prepared
 from perceptron_jobs.training.run_dir import RunDir, fetch_model
 from perceptron_jobs.training.whole import damage
-from power import Disk, File, Folder, State, restore
 from runs import deciding
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="which file an fsync is for is read from /proc")
