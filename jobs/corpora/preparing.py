@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from perceptron_core.atomic import written_atomically
+from perceptron_core.atomic import written_inside
 from perceptron_core.errors import UserError
 from perceptron_core.task import Task
 from perceptron_core.wire import decode_line
@@ -73,9 +73,9 @@ class _Jobs(NamedTuple):
                 manifest, [os.path.join(local, shard.file) for shard in manifest.shards]
             )
             if kept is not None:
-                with written_atomically(os.path.join(local, KEPT)) as file:
+                with written_inside(os.path.join(local, KEPT)) as file:
                     file.write(kept)
-            with open(os.path.join(local, MANIFEST), "wb") as out:
+            with written_inside(os.path.join(local, MANIFEST)) as out:
                 out.write(manifest.as_json())
         return manifest
 
@@ -149,6 +149,6 @@ def write_shard_file(folder: str, lines: Sequence[bytes]) -> PreparedShard:
         packed.write(b"\n".join(lines) + b"\n")
     data = buffer.getvalue()
     shard = _described(decode_line(lines[0])[1], bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
-    with written_atomically(os.path.join(folder, shard.file)) as file:
+    with written_inside(os.path.join(folder, shard.file)) as file:
         file.write(data)
     return shard
