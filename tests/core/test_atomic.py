@@ -70,9 +70,9 @@ def test_a_link_to_a_folder_is_removed_and_not_the_folder(tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_the_file_that_cannot_be_written_is_named():
-    with pytest.raises(UserError, match="^cannot write /dev/full: No space left on device$"):
-        with written_to_device("/dev/full") as file:
-            file.write(b"x")
+    problem = "^cannot write /dev/full: No space left on device$"
+    with pytest.raises(UserError, match=problem), written_to_device("/dev/full") as file:
+        file.write(b"x")
 
 
 def test_an_error_of_the_block_is_not_blamed_on_the_file(tmp_path):

@@ -98,6 +98,6 @@ def test_a_folder_that_cannot_be_made(monkeypatch, tmp_path):
 
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
-    with pytest.raises(UserError, match=r"temporary files, .*none, cannot be written: No such file.*set TMPDIR"):
-        with scratch.private_folder():
-            pass
+    problem = r"temporary files, .*none, cannot be written: No such file.*set TMPDIR"
+    with pytest.raises(UserError, match=problem), scratch.private_folder():
+        pass
