@@ -24,8 +24,11 @@ UNPUBLISHED = re.compile(r"(?<=/)\.([^/]+)\.[^/.]+\.tmp(?=/)")  # the temporary 
 
 
 @contextmanager
-def written_atomically(path: str) -> Iterator[IO[bytes]]:
-    """A file to write to; it gets its name when the block ends, and is removed if the block fails."""
+def written_atomically(path: str, lasting: bool = True) -> Iterator[IO[bytes]]:
+    """A file to write to; it gets its name when the block ends, and is removed if the block fails.
+
+    One that is not lasting can be made again, so nothing waits for the disk; a power cut may leave a part of it.
+    """
     folder = os.path.dirname(os.path.abspath(path))
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".tmp", dir=folder)
@@ -36,10 +39,13 @@ def written_atomically(path: str) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             with _blaming(path):
-                os.fsync(file.fileno())
+                if lasting:
+                    os.fsync(file.fileno())
         with _blaming(path):
             os.chmod(temporary, 0o666 & ~_umask())
-            _rename(temporary, path)
+            os.replace(temporary, path)
+            if lasting:
+                _sync(folder)
     except BaseException:
         _remove(temporary)
         raise

@@ -92,12 +92,19 @@ def _check_run(run: RunDir) -> Iterator[Checked]:
         yield from _check_epoch(run, epoch, config)
     readers: dict[str, Callable[[], Any]] = {
         **{name: partial(_read_model, run.file(name), kind, config) for name, kind in MODELS.items()},
-        "history.jsonl": run.written_history,
+        "history.jsonl": partial(_read_history, run),
         "mistakes.json": run.mistakes,
         "prepared_elsewhere.json": run.prepared_folder,
     }
     for name in sorted(readers.keys() & set(names)):
         yield _checked(run.file(name), readers[name])
+
+
+def _read_history(run: RunDir) -> None:
+    """A killed process may not have written down its last epoch."""
+    written, last = [entry.epoch for entry in run.written_history()], max(run.epochs(), default=0)
+    if written != list(range(1, len(written) + 1)) or len(written) < last - 1:
+        raise InputError("lacks epochs; remove it", run.file("history.jsonl"))
 
 
 def _check_epoch(run: RunDir, epoch: int, config: Optional[RunConfig]) -> Iterator[Checked]:

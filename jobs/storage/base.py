@@ -33,8 +33,8 @@ class Storage(ABC):
         """Make the folder, and those above it, if they are not there."""
 
     @abstractmethod
-    def write(self, path: str, data: bytes) -> None:
-        """Make a file appear, complete, in place of what was there."""
+    def write(self, path: str, data: bytes, lasting: bool = True) -> None:
+        """Make a file appear, complete, in place of what was there; not lasting: see perceptron_core/atomic.py."""
 
     @abstractmethod
     def new_file(self, path: str) -> AbstractContextManager[str]:

@@ -31,8 +31,8 @@ class LocalStorage(Storage):
     def make_folder(self, folder: str) -> None:
         make_folders(folder)
 
-    def write(self, path: str, data: bytes) -> None:
-        with written_atomically(path) as file:
+    def write(self, path: str, data: bytes, lasting: bool = True) -> None:
+        with written_atomically(path, lasting) as file:
             file.write(data)
 
     @contextmanager

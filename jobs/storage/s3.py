@@ -202,7 +202,7 @@ class S3Storage(Storage):
         with plainly(f"cannot make the folder {folder}"):
             client().put_object(**self.marker(folder), Body=b"")
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes, lasting: bool = True) -> None:
         with plainly(f"cannot write {path}"):
             client().put_object(**self.place(path), Body=data)
 

@@ -116,7 +116,7 @@ class WebHdfsStorage(Storage):
     def make_folder(self, folder: str) -> None:
         self._do(f"cannot make the folder {folder}", self.client.make_folder, self.inner(folder))
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes, lasting: bool = True) -> None:
         with tempfile.TemporaryFile() as file:
             file.write(data)
             self._do(f"cannot write {path}", self.client.replace, self.inner(path), file)

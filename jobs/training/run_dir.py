@@ -158,7 +158,7 @@ class RunDir:
 
     def write_history(self, history: History) -> None:
         lines = [json.dumps(record).encode() + b"\n" for record in as_records(history)]
-        self.storage.write(self.file("history.jsonl"), b"".join(lines))
+        self.storage.write(self.file("history.jsonl"), b"".join(lines), lasting=False)  # the epochs' folders have it
 
     def whole_history(self) -> History:
         """All epochs, from history.jsonl; or, if it lacks one, from the last epoch's folder."""
@@ -184,7 +184,11 @@ class RunDir:
     def tidy(self, history: History) -> None:
         """Do what a killed process may not have done after its last epoch."""
         self.drop_epochs(history)
-        if len(self._history_lines()) != len(history):
+        try:
+            is_whole = len(self.written_history()) == len(history)
+        except InputError:
+            is_whole = False
+        if not is_whole:
             self.write_history(history)
 
     def drop_epochs(self, history: History) -> None:

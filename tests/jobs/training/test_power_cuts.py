@@ -88,6 +88,7 @@ def test_nothing_that_was_told_is_lost(record, corpus, train, contents, tmp_path
             options = ("--shards", 2, "--mixing", "uniform", "--rounds", 2, "--stop-threshold", 0, "--epochs", 3)
             train(folder / "run", *options, "--dev", corpus / "dev.txt")
             assert deciding(contents(folder / "run")) == expected, f"after a cut that left {sorted(state)}"
+            assert [entry.epoch for entry in RunDir(str(folder / "run")).written_history()] == [1, 2, 3]
         shutil.rmtree(folder)
 
 
