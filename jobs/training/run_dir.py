@@ -66,7 +66,7 @@ class RunDir:
         except NotOurs:
             raise
         except (UserError, JobFailed, OSError) as error:
-            if not self.storage.is_folder(self.path):
+            if self._is_gone():
                 raise UserError(f"the run directory {self.path} was removed while it was in use") from error
             if not isinstance(error, JobFailed) and self.config() is None:
                 for name in {".lock", "prepared"} - set(before):
@@ -74,6 +74,12 @@ class RunDir:
                 if is_new and not self.storage.names(self.path):
                     self.storage.remove(self.path)
             raise
+
+    def _is_gone(self) -> bool:
+        try:
+            return not self.storage.is_folder(self.path)
+        except UserError:
+            return False  # no answer: nothing is known
 
     def config(self) -> Optional[RunConfig]:
         """The configuration, or None if the run has none yet."""
