@@ -19,10 +19,12 @@ from mrjob.hadoop import HadoopJobRunner
 from mrjob.inline import InlineMRJobRunner
 from mrjob.job import MRJob
 from mrjob.local import LocalMRJobRunner
+from mrjob.runner import MRJobRunner
 
 from perceptron_jobs.engines.emr import EmrRunner
 from perceptron_jobs.engines.hadoop import HadoopRunner, WebHdfsFilesystem
-from perceptron_jobs.engines.runners import _Inline, _Local
+from perceptron_jobs.engines.private import PrivateFolder
+from perceptron_jobs.engines.this_machine import InlineRunner, LocalRunner
 from perceptron_jobs.mr.job import Job
 from perceptron_jobs.mr.shard_job import ShardJob
 
@@ -31,6 +33,7 @@ JOBS = Path(__file__).resolve().parent.parent / "jobs"
 # what we use → (its signature, the class or module that defines it, the modules of ours to look at)
 CONTRACT = {
     # jobs: arguments are declared once per process; the runner is ours
+    "mrjob.job:MRJob.run": ("(cls)", "mrjob.job.MRJob", "mr/job.py"),
     "mrjob.job:MRJob.configure_args": ("(self)", "mrjob.job.MRJob", "mr/job.py"),
     "mrjob.job:MRJob._non_option_kwargs": ("(self)", "mrjob.job.MRJob", "mr/job.py"),
     "mrjob.job:MRJob._runner_class": ("(self)", "mrjob.job.MRJob", "engines/runners.py"),
@@ -45,35 +48,62 @@ CONTRACT = {
     "mrjob.inline:InlineMRJobRunner._run_multiple": (
         "(self, funcs, num_processes=None)",
         "mrjob.sim.SimMRJobRunner",
-        "engines/runners.py",
+        "engines/this_machine.py",
     ),
     "mrjob.inline:InlineMRJobRunner._num_reducers": (
         "(self, step_num)",
         "mrjob.sim.SimMRJobRunner",
-        "engines/runners.py",
+        "engines/this_machine.py",
     ),
-    "mrjob.inline:InlineMRJobRunner._cleanup_local_tmp": ("(self)", "mrjob.runner.MRJobRunner", "engines/runners.py"),
+    "mrjob.inline:InlineMRJobRunner._cleanup_local_tmp": (
+        "(self)",
+        "mrjob.runner.MRJobRunner",
+        "engines/this_machine.py",
+    ),
     "mrjob.inline:InlineMRJobRunner._invoke_task_func": (
         "(self, task_type, step_num, task_num)",
         "mrjob.inline.InlineMRJobRunner",
-        "engines/runners.py",
+        "engines/this_machine.py",
     ),
     "mrjob.inline:InlineMRJobRunner._jobconf_for_step": (
         "(self, step_num)",
         "mrjob.runner.MRJobRunner",
-        "engines/runners.py",
+        "engines/this_machine.py",
     ),
     "mrjob.inline:InlineMRJobRunner._args_for_task": (
         "(self, step_num, mrc)",
         "mrjob.runner.MRJobRunner",
-        "engines/runners.py",
+        "engines/this_machine.py",
     ),
     "mrjob.local:LocalMRJobRunner._run_multiple": (
         "(self, funcs, num_processes=None)",
         "mrjob.local.LocalMRJobRunner",
-        "engines/runners.py",
+        "engines/this_machine.py",
     ),
-    "mrjob.local:_pickle_safe": ("(func)", "mrjob.local", "engines/runners.py"),
+    "mrjob.local:LocalMRJobRunner._invoke_task_func": (
+        "(self, task_type, step_num, task_num)",
+        "mrjob.local.LocalMRJobRunner",
+        "engines/this_machine.py",
+    ),
+    "mrjob.local:LocalMRJobRunner._log_cause_of_error": (
+        "(self, ex)",
+        "mrjob.local.LocalMRJobRunner",
+        "engines/this_machine.py",
+    ),
+    "mrjob.local:LocalMRJobRunner._substep_args": (
+        "(self, step_num, mrc)",
+        "mrjob.bin.MRJobBinRunner",
+        "engines/this_machine.py",
+    ),
+    "mrjob.local:LocalMRJobRunner._num_steps": ("(self)", "mrjob.runner.MRJobRunner", "engines/this_machine.py"),
+    "mrjob.local:_TaskFailedException": (
+        "(reason=None, step_num=None, num_steps=None, step_desc=None, task_type=None, task_num=None)",
+        "mrjob.local",
+        "engines/this_machine.py",
+    ),
+    # all runners
+    "mrjob.runner:MRJobRunner._get_local_tmp_dir": ("(self)", "mrjob.runner.MRJobRunner", "engines/private.py"),
+    "mrjob.runner:MRJobRunner._cleanup_local_tmp": ("(self)", "mrjob.runner.MRJobRunner", "engines/private.py"),
     # Hadoop
     "mrjob.hadoop:HadoopJobRunner.fs": ("(self)", "mrjob.hadoop.HadoopJobRunner", "engines/hadoop.py"),
     "mrjob.hadoop:HadoopJobRunner._run_hadoop": (
@@ -142,8 +172,9 @@ ATTRIBUTES = {
     "_passthru_arg_dests": ("mrjob.job:MRJob", "mr/job.py"),
     "_file_arg_dests": ("mrjob.job:MRJob", "mr/job.py"),
     "_fs": ("mrjob.runner:MRJobRunner", "engines/hadoop.py"),
-    "_opts": ("mrjob.runner:MRJobRunner", "engines/hadoop.py, engines/emr.py and engines/runners.py"),
-    "_mrjob_cls": ("mrjob.inline:InlineMRJobRunner", "engines/runners.py"),
+    "_opts": ("mrjob.runner:MRJobRunner", "engines/hadoop.py, engines/emr.py and engines/this_machine.py"),
+    "_mrjob_cls": ("mrjob.inline:InlineMRJobRunner", "engines/this_machine.py"),
+    "_local_tmp_dir": ("mrjob.runner:MRJobRunner", "engines/private.py and engines/this_machine.py"),
     "_cluster_id": ("mrjob.emr:EMRJobRunner", "engines/emr.py"),
     "_hadoop_version": ("mrjob.fs.hadoop:HadoopFilesystem", "engines/hadoop.py"),
 }
@@ -151,8 +182,9 @@ ATTRIBUTES = {
 OURS: dict[type, type] = {
     Job: MRJob,
     ShardJob: MRJob,
-    _Inline: InlineMRJobRunner,
-    _Local: LocalMRJobRunner,
+    PrivateFolder: MRJobRunner,
+    InlineRunner: InlineMRJobRunner,
+    LocalRunner: LocalMRJobRunner,
     HadoopRunner: HadoopJobRunner,
     WebHdfsFilesystem: HadoopFilesystem,
     EmrRunner: EMRJobRunner,

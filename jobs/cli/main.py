@@ -11,8 +11,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Optional
 
+from perceptron_core import scratch
 from perceptron_core.errors import InputError, UserError
 from perceptron_jobs.cli.options import COMMANDS, Parsers, make_parsers, options_of
+from perceptron_jobs.cli.plainly import said_plainly
 from perceptron_jobs.engines.errors import JobFailed
 from perceptron_jobs.options.names import find_task
 from perceptron_jobs.options.spelling import as_arguments
@@ -55,7 +57,8 @@ def run(given: list[str]) -> None:
 
 def main(given: Optional[Sequence[str]] = None) -> int:
     try:
-        run(list(sys.argv[1:] if given is None else given))
+        with scratch.private_folder(), said_plainly():
+            run(list(sys.argv[1:] if given is None else given))
     except UserError as error:
         print(f"perceptron: {error}", file=sys.stderr)
         return 2

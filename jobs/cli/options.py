@@ -104,6 +104,10 @@ def _report(parser: argparse.ArgumentParser) -> None:
     _python(parser)
 
 
+def _check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="a run directory, a model file or a prepared corpus")
+
+
 def _experiment(parser: argparse.ArgumentParser) -> None:
     ready = ", ".join(READY_EXPERIMENTS)
     parser.add_argument("experiment", metavar="EXPERIMENT", help=f"a file (YAML), or the name of a ready one: {ready}")
@@ -180,6 +184,12 @@ COMMANDS = {
         "show a run's learning curve, or write a page about one or more runs",
         "perceptron report run/\n  perceptron report run1/ run2/ --output report.html",
         _report,
+    ),
+    "check": Command(
+        "checking",
+        "verify every file of a run, a model or a prepared corpus",
+        "perceptron check run/\n  perceptron check hdfs:///runs/1 s3://bucket/prepared",
+        _check,
     ),
     "experiment": Command(
         "training",

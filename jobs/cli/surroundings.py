@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO
 
-from perceptron_core.atomic import written_atomically
+from perceptron_core.atomic import written_atomically, written_inside, written_to_device
 from perceptron_core.errors import UserError
 from perceptron_jobs.cli.terminal import CLEAR, Terminal
 from perceptron_jobs.engines.runners import Cluster
@@ -75,10 +75,10 @@ def opened_output(name: str) -> Iterator[IO[bytes]]:
         return
     is_device = os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)
     if is_device:  # such as /dev/null, which must not be replaced
-        with open(name, "wb") as file:
+        with written_to_device(name) as file:
             yield file
     elif is_remote(name):
-        with storage_of(name).new_file(name) as local, open(local, "wb") as file:
+        with storage_of(name).new_file(name) as local, written_inside(local) as file:
             yield file
     else:
         with written_atomically(name) as file:

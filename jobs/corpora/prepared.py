@@ -4,6 +4,7 @@ If rare features are left out, the file `kept` lists the others; the shards are 
 """
 
 import hashlib
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from perceptron_jobs.records.prepared_manifest import PREPARED, VERSION, KeptFil
 from perceptron_jobs.storage import is_remote, join, storage_of
 
 MANIFEST, KEPT = "prepared.json", "kept"
+SHARD = re.compile(r"shard-\d{5,}-of-\d{5,}\.gz")
 
 
 class Prepared(NamedTuple):
@@ -63,23 +65,41 @@ def read_prepared(folder: str) -> Prepared:
     check(record, PREPARED, path, "prepare the corpus again")
     if [shard["shard"] for shard in record["shards"]] != list(range(len(record["shards"]))):
         raise InputError("does not list every shard once; prepare the corpus again", path)
+    for shard in record["shards"]:
+        if not SHARD.fullmatch(shard["file"]):  # in particular, none that is in another folder
+            named = shown(shard["file"])
+            raise InputError(f"names a shard {named}, which no corpus has; prepare the corpus again", path)
     return Prepared(folder, Manifest.from_record(record))
+
+
+class DescribedFile(NamedTuple):
+    """A file, and what prepared.json says of it."""
+
+    what: str
+    path: str
+    written: Union[PreparedShard, KeptFile]
+
+
+def described_files(prepared: Prepared) -> list[DescribedFile]:
+    files = [DescribedFile("the shard", prepared.path(i), shard) for i, shard in enumerate(prepared.shards)]
+    kept = prepared.kept_path()
+    if kept and prepared.manifest.kept:
+        files.append(DescribedFile("the list of features", kept, prepared.manifest.kept))
+    return files
 
 
 def check_intact(prepared: Prepared) -> None:
     """Refuse a shard that is missing or was altered."""
-    files: list[tuple[str, str, Union[PreparedShard, KeptFile]]] = [
-        ("the shard", prepared.path(number), shard) for number, shard in enumerate(prepared.shards)
-    ]
-    kept = prepared.kept_path()
-    if kept and prepared.manifest.kept:
-        files.append(("the list of features", kept, prepared.manifest.kept))
-    for what, path, written in files:
-        size = storage_of(prepared.folder).size(path)
-        if size is None:
-            raise InputError(f"{what} is missing; prepare the corpus again", path)
-        if size != written.bytes or not _unaltered(path, written):
-            raise InputError(f"{what} was altered since it was prepared; prepare the corpus again", path)
+    for file in described_files(prepared):
+        check_file(file)
+
+
+def check_file(file: DescribedFile) -> None:
+    size = storage_of(file.path).size(file.path)
+    if size is None:
+        raise InputError(f"{file.what} is missing; prepare the corpus again", file.path)
+    if size != file.written.bytes or not _unaltered(file.path, file.written):
+        raise InputError(f"{file.what} was altered since it was prepared; prepare the corpus again", file.path)
 
 
 def _unaltered(path: str, written: Union[PreparedShard, KeptFile]) -> bool:

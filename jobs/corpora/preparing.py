@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from perceptron_core.atomic import written_atomically
+from perceptron_core.atomic import written_inside
 from perceptron_core.errors import UserError
 from perceptron_core.task import Task
 from perceptron_core.wire import decode_line
@@ -42,6 +42,7 @@ def prepare(asked: Preparation, cluster: Cluster) -> Prepared:
     storage = storage_of(asked.folder)
     if storage.exists(asked.folder) and (not storage.is_folder(asked.folder) or storage.names(asked.folder)):
         raise UserError(f"{asked.folder} exists already; choose another --output, or remove it")
+    storage.make_folder(parent(asked.folder))
     pieces = numbered(asked.task, cut_files(asked.files, asked.task.format, cluster), cluster)
     manifest = Manifest(asked.task.fingerprint, asked.seed, data_identity(asked.files))
     with tempfile.TemporaryDirectory() as scratch, listed(pieces) as pieces_file:
@@ -72,9 +73,9 @@ class _Jobs(NamedTuple):
                 manifest, [os.path.join(local, shard.file) for shard in manifest.shards]
             )
             if kept is not None:
-                with written_atomically(os.path.join(local, KEPT)) as file:
+                with written_inside(os.path.join(local, KEPT)) as file:
                     file.write(kept)
-            with open(os.path.join(local, MANIFEST), "wb") as out:
+            with written_inside(os.path.join(local, MANIFEST)) as out:
                 out.write(manifest.as_json())
         return manifest
 
@@ -148,6 +149,6 @@ def write_shard_file(folder: str, lines: Sequence[bytes]) -> PreparedShard:
         packed.write(b"\n".join(lines) + b"\n")
     data = buffer.getvalue()
     shard = _described(decode_line(lines[0])[1], bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
-    with written_atomically(os.path.join(folder, shard.file)) as file:
+    with written_inside(os.path.join(folder, shard.file)) as file:
         file.write(data)
     return shard

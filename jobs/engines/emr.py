@@ -20,6 +20,7 @@ from mrjob.fs.s3 import _endpoint_url
 
 from perceptron_core.errors import UserError
 from perceptron_jobs.engines.errors import JobFailed
+from perceptron_jobs.engines.private import PrivateFolder
 from perceptron_jobs.storage.s3 import AWS_ERRORS, boto3, connect_by, plainly
 
 RELEASE = "7.5.0"
@@ -73,7 +74,7 @@ def _said_plainly() -> Iterator[None]:
             raise UserError(f"the job cannot start: {error}") from error
 
 
-class EmrRunner(EMRJobRunner):
+class EmrRunner(PrivateFolder, EMRJobRunner):
     """mrjob's EMR runner, with today's defaults, EMR's own idle termination, and failures explained in a sentence."""
 
     def __init__(self, **options: Any) -> None:

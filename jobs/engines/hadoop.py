@@ -18,7 +18,6 @@ import sys
 from collections.abc import Iterator
 from subprocess import PIPE, STDOUT, Popen
 from typing import Any, Callable, Optional
-from urllib.parse import urlsplit
 
 from mrjob.cat import decompress
 from mrjob.conf import load_opts_from_mrjob_conf
@@ -30,7 +29,9 @@ from mrjob.logs.step import _interpret_hadoop_jar_command_stderr
 from mrjob.parse import is_uri
 
 from perceptron_core.errors import UserError
+from perceptron_jobs.engines.private import PrivateFolder
 from perceptron_jobs.storage import Storage, is_remote, join, storage_of
+from perceptron_jobs.storage.base import inner_path
 
 log = logging.getLogger("perceptron")
 
@@ -87,7 +88,7 @@ class WebHdfsFilesystem(HadoopFilesystem):
             yield from decompress(file, path)
 
 
-class HadoopRunner(HadoopJobRunner):
+class HadoopRunner(PrivateFolder, HadoopJobRunner):
     """mrjob's hadoop runner; it calls `on_progress(map %, reduce %)` and `on_tracking(url)` while the job runs."""
 
     _fs: Optional[CompositeFilesystem]
@@ -146,7 +147,7 @@ class HadoopRunner(HadoopJobRunner):
 
 def tag_of(folder: str) -> str:
     """The tag of the jobs that work for a run directory, by which they are found after their driver was killed."""
-    place = urlsplit(folder).path if is_remote(folder) else f"{socket.gethostname()}:{os.path.realpath(folder)}"
+    place = f"/{inner_path(folder)}" if is_remote(folder) else f"{socket.gethostname()}:{os.path.realpath(folder)}"
     return f"perceptron-{hashlib.sha256(place.rstrip('/').encode()).hexdigest()[:16]}"
 
 

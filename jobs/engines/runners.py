@@ -5,18 +5,14 @@ import os
 import re
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from multiprocessing.pool import Pool
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from mrjob.conf import load_opts_from_mrjob_conf
-from mrjob.inline import InlineMRJobRunner
 from mrjob.job import MRJob
-from mrjob.local import LocalMRJobRunner, _pickle_safe
 from mrjob.step import StepFailedException
-from mrjob.util import save_cwd, save_sys_path, save_sys_std, to_lines
+from mrjob.util import to_lines
 from yaml import YAMLError
 
 from perceptron_core.corpus import Piece
@@ -24,17 +20,11 @@ from perceptron_core.errors import InputError, UserError
 from perceptron_core.limits import VARIABLE as LIMITS
 from perceptron_core.wire import decode_line, encode_line
 from perceptron_jobs.engines.errors import JobFailed
+from perceptron_jobs.engines.this_machine import InlineRunner, LocalRunner, TasksDone, ignore
 from perceptron_jobs.mr.protocol import ERROR, ERRORS_COUNTER
 from perceptron_jobs.storage import absolute, base_name, is_remote, open_file, storage_of
 
 TAGS = "mapreduce.job.tags="
-
-# (tasks done, all tasks), on a cluster (percent, 100); and the state of the job, where the runner knows it
-TasksDone = Callable[..., None]
-
-
-def _ignore(done: int, total: int, state: str = "") -> None:
-    pass
 
 
 class Cluster(NamedTuple):
@@ -47,7 +37,7 @@ class Cluster(NamedTuple):
     emr: Optional[Any] = None  # the EMR cluster for all jobs, if they run there
     tag: Optional[str] = None  # marks the jobs on Hadoop, so that a later driver can find them
     cluster_id: Optional[str] = None  # of an EMR cluster that is there already
-    progress: TasksDone = _ignore  # is told how far a job is
+    progress: TasksDone = ignore  # is told how far a job is
 
     @contextmanager
     def opened(self) -> Iterator["Cluster"]:
@@ -155,52 +145,6 @@ class Cluster(NamedTuple):
         return [*arguments, "--python-bin", python, "--task-python-bin", start_command(python)]
 
 
-class _Inline(InlineMRJobRunner):
-    """mrjob's inline runner, which says how many tasks are done. Tasks get no environment variables of their own, since
-    setting and resetting them would take longer than the epoch of a small shard."""
-
-    tasks_done: TasksDone = staticmethod(_ignore)
-
-    def _run_multiple(self, funcs: Any, num_processes: Optional[int] = None) -> None:
-        tasks = list(funcs)
-        for number, task in enumerate(tasks, start=1):
-            task()
-            self.tasks_done(number, len(tasks))
-
-    def _num_reducers(self, step_num: int) -> int:
-        """As many as were asked for, which mrjob ignores here; so the time of each reducer can be measured."""
-        asked = self._jobconf_for_step(step_num).get("mapreduce.job.reduces")
-        return int(asked) if asked else super()._num_reducers(step_num)
-
-    def _cleanup_local_tmp(self) -> None:
-        """While the next job runs: some file systems need milliseconds for each of a job's dozen folders."""
-        threading.Thread(target=super()._cleanup_local_tmp).start()  # Python waits for it before it ends
-
-    def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
-        def invoke(stdin: Any, stdout: Any, stderr: Any, folder: str, env: dict[str, str]) -> None:
-            with save_cwd(), save_sys_path(), save_sys_std():
-                os.chdir(folder)
-                sys.path = [folder, *sys.path]
-                sys.stdin, sys.stdout, sys.stderr = stdin, stdout, stderr
-                self._mrjob_cls(self._args_for_task(step_num, task_type)).execute()
-
-        return invoke
-
-
-class _Local(LocalMRJobRunner):
-    """mrjob's local runner (one process per task, one at a time per core), which says how many tasks are done."""
-
-    tasks_done: TasksDone = staticmethod(_ignore)
-
-    def _run_multiple(self, funcs: Any, num_processes: Optional[int] = None) -> None:
-        tasks = list(funcs)
-        with Pool(processes=self._opts["num_cores"]) as pool:  # leaving it ends the other tasks if one fails
-            results = [pool.apply_async(_pickle_safe, (task,)) for task in tasks]
-            for number, result in enumerate(results, start=1):
-                result.get()
-                self.tasks_done(number, len(tasks))
-
-
 def _runner_class(name: str, tasks_done: TasksDone) -> type:
     """The runner, which tells `tasks_done` how far it is; on a cluster in percent."""
     if name == "emr":
@@ -217,7 +161,9 @@ def _runner_class(name: str, tasks_done: TasksDone) -> type:
             tasks_done((maps + reduces) // 2, 100, f"map {maps} %, reduce {reduces} %")
 
         return type("Runner", (HadoopRunner,), {"on_progress": on_progress})
-    return type("Runner", ({"inline": _Inline, "local": _Local}[name],), {"tasks_done": staticmethod(tasks_done)})
+    return type(
+        "Runner", ({"inline": InlineRunner, "local": LocalRunner}[name],), {"tasks_done": staticmethod(tasks_done)}
+    )
 
 
 def job_lines(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from perceptron_core.atomic import written_atomically
+from perceptron_core.atomic import written_atomically, written_inside
 from perceptron_core.corpus import Sentence
 from perceptron_core.errors import UserError
 from perceptron_core.shards.builder import PieceEncoder, ShardBuilder
@@ -78,7 +78,7 @@ def prepare_unevenly(cell: Cell, task: Task, files: Sequence[str], folder: str) 
             identity = {"shard": shard, "shards": shards, "seed": seed, "features": task.fingerprint}
             lines = _shard_lines(task, [sentences[i] for i in part.tolist()], identity)
             built.append(write_shard_file(local, lines))
-        with open(os.path.join(local, MANIFEST), "wb") as out:
+        with written_inside(os.path.join(local, MANIFEST)) as out:
             out.write(manifest.with_shards(built, shards).as_json())
 
 

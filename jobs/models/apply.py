@@ -19,7 +19,7 @@ from perceptron_jobs.engines.runners import Cluster, listed, run_job
 from perceptron_jobs.mr.evaluate import LABELS, MREvaluate
 from perceptron_jobs.mr.predict import MRPredict
 from perceptron_jobs.storage import open_file, storage_of
-from perceptron_jobs.training.run_dir import open_model
+from perceptron_jobs.training.whole import open_model
 
 
 class NamedModel(NamedTuple):

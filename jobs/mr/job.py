@@ -1,11 +1,18 @@
 """What our jobs have in common: the protocol, and arguments that are declared once per process."""
 
+import errno
+import os
+import sys
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
 from mrjob.job import MRJob
 
 from perceptron_jobs.mr.protocol import LineProtocol
+
+NO_ROOM = errno.ENOSPC  # the exit code of a task whose output has no room
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Job(MRJob):
@@ -21,6 +28,20 @@ class Job(MRJob):
     _passthru_arg_dests: set[str]
     _file_arg_dests: set[str]
     _declared: dict[type, tuple[Any, set[str], set[str]]] = {}
+
+    @classmethod
+    def run(cls) -> None:
+        """A process of its own. On a full disk a traceback has no room either, so the exit code tells it."""
+        try:
+            super().run()
+            sys.stdout.flush()
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            with suppress(OSError):
+                sys.stderr.write(f"no room for the output of {cls.__name__}: {error.strerror}\n")
+                sys.stderr.flush()
+            os._exit(NO_ROOM)
 
     def add_args(self) -> None:
         """Declare the job's own arguments."""

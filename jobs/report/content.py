@@ -17,6 +17,7 @@ from perceptron_jobs.records.prepared_manifest import PreparedShard
 from perceptron_jobs.records.run_config import RunConfig
 from perceptron_jobs.storage import absolute, base_name
 from perceptron_jobs.training.run_dir import RunDir
+from perceptron_jobs.training.whole import chosen_model
 
 LABELS = 24  # those with the most weights; `inspect` shows any of a tagset of hundreds
 FEATURES = 8  # of each label
@@ -56,7 +57,7 @@ def read_run(
     content = RunContent(base_name(absolute(run.path)), config, run.whole_history(), mistakes=run.mistakes())
     if not content.history:
         return content
-    model = model or run.model()
+    model = model or chosen_model(run)
     content = content._replace(chosen_epoch=run.chosen_epoch())
     try:
         known = task or Task(model.task, python)

@@ -1,7 +1,6 @@
 """Where files are kept: on this machine, HDFS or S3. All have the same methods; the path decides which it is."""
 
 import io
-from urllib.parse import urlsplit
 
 from perceptron_core.errors import UserError
 from perceptron_jobs.storage.base import Storage, absolute, base_name, is_remote, join, parent
@@ -14,21 +13,21 @@ _known: dict[tuple[str, str], Storage] = {}
 
 def storage_of(path: str) -> Storage:
     """The storage that a path belongs to."""
-    parts = urlsplit(path) if is_remote(path) else urlsplit("file:")
-    place = (parts.scheme, parts.netloc)
+    scheme, _, rest = path.partition("://") if is_remote(path) else ("file", "", "")
+    place = (scheme, rest.partition("/")[0])
     if place not in _known:
-        if parts.scheme == "file":
+        if scheme == "file":
             _known[place] = LocalStorage()
-        elif parts.scheme == "hdfs":
+        elif scheme == "hdfs":
             from perceptron_jobs.storage.webhdfs import WebHdfsStorage  # only now: it loads `requests`
 
-            _known[place] = WebHdfsStorage(parts.netloc)
-        elif parts.scheme == "s3":
+            _known[place] = WebHdfsStorage(place[1])
+        elif scheme == "s3":
             from perceptron_jobs.storage.s3 import S3Storage  # only now: it loads boto3, which not everybody has
 
-            _known[place] = S3Storage(parts.netloc)
+            _known[place] = S3Storage(place[1])
         else:
-            raise UserError(f"{path}: {parts.scheme}:// is not known; use a local path, hdfs:// or s3://")
+            raise UserError(f"{path}: {scheme}:// is not known; use a local path, hdfs:// or s3://")
     return _known[place]
 
 

@@ -33,8 +33,8 @@ class Storage(ABC):
         """Make the folder, and those above it, if they are not there."""
 
     @abstractmethod
-    def write(self, path: str, data: bytes) -> None:
-        """Make a file appear, complete, in place of what was there."""
+    def write(self, path: str, data: bytes, lasting: bool = True) -> None:
+        """Make a file appear, complete, in place of what was there; not lasting: see perceptron_core/atomic.py."""
 
     @abstractmethod
     def new_file(self, path: str) -> AbstractContextManager[str]:
@@ -42,7 +42,9 @@ class Storage(ABC):
 
     @abstractmethod
     def new_folder(self, folder: str) -> AbstractContextManager[str]:
-        """A local folder to fill, which appears at `folder` when the block succeeds; nothing may be there before."""
+        """A local folder to fill, which appears at `folder` when the block succeeds; nothing may be there before.
+
+        The folder above it must be there: if somebody has removed it, it is not made again."""
 
     @abstractmethod
     def remove(self, path: str) -> None:
@@ -69,7 +71,19 @@ def is_remote(path: str) -> bool:
 
 
 def join(folder: str, *names: str) -> str:
+    """A path below the folder; a name that leads out of it is refused, since names may come from somebody's file."""
+    for name in names:
+        if name.startswith("/") or ".." in name.split("/") or "\0" in name:
+            raise UserError(f"{name!r} leads out of the folder {folder}")
     return posixpath.join(folder, *names) if is_remote(folder) else os.path.join(folder, *names)
+
+
+def inner_path(path: str) -> str:
+    """The path within its host or bucket; all of it counts, also `?` and `#`."""
+    inner = path.partition("://")[2].partition("/")[2]
+    if any(part in (".", "..") for part in inner.split("/")):  # which a client or server might resolve, or not
+        raise UserError(f"{path}: `.` and `..` cannot stand in such a path; write it out")
+    return inner
 
 
 def absolute(path: str) -> str:

@@ -4,13 +4,11 @@ import fcntl
 import hashlib
 import io
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Optional
 
-from perceptron_core.atomic import written_atomically
+from perceptron_core.atomic import folder_made_atomically, make_folders, remove_folder, written_atomically
 from perceptron_core.errors import InputError, UserError
 from perceptron_jobs.storage.base import IN_USE, NotOurs, Storage
 
@@ -31,47 +29,23 @@ class LocalStorage(Storage):
         return sorted(os.listdir(folder))
 
     def make_folder(self, folder: str) -> None:
-        try:
-            os.makedirs(folder, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"cannot make the folder {folder}: {error.strerror}") from error
+        make_folders(folder)
 
-    def write(self, path: str, data: bytes) -> None:
-        with written_atomically(path) as file:
+    def write(self, path: str, data: bytes, lasting: bool = True) -> None:
+        with written_atomically(path, lasting) as file:
             file.write(data)
 
     @contextmanager
     def new_file(self, path: str) -> Iterator[str]:
         yield path  # the caller writes it with written_atomically
 
-    @contextmanager
-    def new_folder(self, folder: str) -> Iterator[str]:
-        try:
-            parent = os.path.dirname(os.path.abspath(folder))
-            os.makedirs(parent, exist_ok=True)
-            temporary = tempfile.mkdtemp(prefix=f".{os.path.basename(folder)}.", suffix=".tmp", dir=parent)
-        except OSError as error:
-            raise UserError(f"cannot write {folder}: {error.strerror}; check the folder and its permissions") from error
-        try:
-            yield temporary
-            os.chmod(temporary, 0o755)
-            os.replace(temporary, folder)
-        except OSError as error:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise UserError(f"cannot write {folder}: {error.strerror}") from error
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
+    def new_folder(self, folder: str) -> AbstractContextManager[str]:
+        return folder_made_atomically(folder)
 
     def remove(self, path: str) -> None:
-        """A folder is renamed before it is deleted, so that no half of it is ever taken for the whole."""
         if os.path.isdir(path):
-            hidden = os.path.join(os.path.dirname(os.path.abspath(path)), f".dropped-{os.path.basename(path)}.tmp")
-            if not os.path.basename(path).endswith(".tmp"):
-                os.rename(path, hidden)
-                path = hidden
-            shutil.rmtree(path)
-        elif os.path.exists(path):
+            remove_folder(path)
+        elif os.path.lexists(path):
             os.unlink(path)
 
     def identity(self, path: str) -> dict[str, Any]:
@@ -90,13 +64,19 @@ class LocalStorage(Storage):
     @contextmanager
     def held(self, folder: str) -> Iterator[None]:
         """A POSIX lock, since the other kind (flock) stays with the worker processes of a driver that was killed."""
+        path = os.path.join(folder, ".lock")
         try:
-            lock = open(os.path.join(folder, ".lock"), "w")  # noqa: SIM115 - held open for as long as the lock is
+            # A run directory may come from somebody else: a link is not followed, and nothing is cut short.
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
         except OSError as error:
+            if os.path.islink(path):
+                raise InputError("is a symbolic link; remove it", path) from error
             raise UserError(f"cannot write to the run directory {folder}: {error.strerror}") from error
-        with lock:
+        try:
             try:
                 fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise NotOurs(IN_USE.format(folder)) from error
             yield
+        finally:
+            os.close(lock)

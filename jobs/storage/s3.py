@@ -22,7 +22,8 @@ from hdfs.util import HdfsError
 
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.schema import dict_of, read_json, record, text, whole
-from perceptron_jobs.storage.base import Storage, base_name, join, parent
+from perceptron_core.scratch import folder_for_copies
+from perceptron_jobs.storage.base import Storage, base_name, inner_path, join, parent
 from perceptron_jobs.storage.lease import Lease
 
 try:
@@ -87,12 +88,11 @@ def _if_there(verb: Callable[..., dict[str, Any]], **named: Any) -> Optional[dic
 class S3Storage(Storage):
     def __init__(self, bucket: str) -> None:
         self.bucket = bucket
-        self._copies = tempfile.TemporaryDirectory(prefix="perceptron-")  # of fetched files; goes with the process
 
     @staticmethod
     def key(path: str) -> str:
         """The name within the bucket of s3://bucket/name."""
-        return path.partition("://")[2].partition("/")[2].strip("/")
+        return inner_path(path).strip("/")
 
     def place(self, path: str) -> dict[str, str]:
         """The object of a path, as boto3 wants it named."""
@@ -115,6 +115,8 @@ class S3Storage(Storage):
             return None
         try:
             files = read_json(found["Body"].read(), FILES, join(folder, MANIFEST), "publish it again")["files"]
+            if any("/" in name or name in ("", ".", "..") for name in files):  # not one of ours
+                return None
         except InputError:
             return None
         sizes = {entry["Key"]: entry["Size"] for page in self._pages(folder) for entry in page.get("Contents", ())}
@@ -157,8 +159,8 @@ class S3Storage(Storage):
                 keys = (entry["Key"] for entry in page.get("Contents", ()))
                 found += [base_name(f"s3://{key}") for key in keys if not key.endswith("/")]
                 inner = (base_name(f"s3://{entry['Prefix']}") for entry in page.get("CommonPrefixes", ()))
-                found += [name for name in inner if self.is_folder(join(folder, name))]
-            return sorted(found)
+                found += [name for name in inner if name.strip(".") and self.is_folder(join(folder, name))]
+            return sorted(name for name in found if name.strip("."))  # `.` and `..` are not ours
 
     def identity(self, path: str) -> dict[str, Any]:
         """S3's own tag of the content; it does not read the file."""
@@ -184,7 +186,7 @@ class S3Storage(Storage):
         return io.BufferedReader(_Stream(found["Body"]), 1 << 20)
 
     def fetch(self, path: str) -> str:
-        local = os.path.join(tempfile.mkdtemp(dir=self._copies.name), base_name(path))
+        local = os.path.join(folder_for_copies(), base_name(path))
         with plainly(f"cannot read {path}"):
             found = self._found(path)
             if found is None:
@@ -204,7 +206,7 @@ class S3Storage(Storage):
         with plainly(f"cannot make the folder {folder}"):
             client().put_object(**self.marker(folder), Body=b"")
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes, lasting: bool = True) -> None:
         with plainly(f"cannot write {path}"):
             client().put_object(**self.place(path), Body=data)
 

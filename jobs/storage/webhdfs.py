@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Callable, Optional
-from urllib.parse import urlsplit
 
 from hdfs.util import HdfsError
 from urllib3.exceptions import HTTPError
 
 from perceptron_core.errors import InputError, UserError
-from perceptron_jobs.storage.base import Storage
+from perceptron_core.scratch import folder_for_copies
+from perceptron_jobs.storage.base import Storage, inner_path
 from perceptron_jobs.storage.hdfs_verbs import HdfsVerbs, Status, hidden
 from perceptron_jobs.storage.lease import Lease
 from perceptron_jobs.storage.namenodes import connect
@@ -88,7 +88,7 @@ class WebHdfsStorage(Storage):
     @staticmethod
     def inner(path: str) -> str:
         """The path within HDFS of hdfs://host/path."""
-        return urlsplit(path).path or "/"
+        return f"/{inner_path(path)}"
 
     def _status(self, path: str) -> Optional[Status]:
         return self._do(f"cannot read {path}", self.client.status, self.inner(path))
@@ -116,7 +116,7 @@ class WebHdfsStorage(Storage):
     def make_folder(self, folder: str) -> None:
         self._do(f"cannot make the folder {folder}", self.client.make_folder, self.inner(folder))
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes, lasting: bool = True) -> None:
         with tempfile.TemporaryFile() as file:
             file.write(data)
             self._do(f"cannot write {path}", self.client.replace, self.inner(path), file)
@@ -153,7 +153,7 @@ class WebHdfsStorage(Storage):
         return {"bytes": size, "hdfs": self._do(f"cannot read {path}", self.client.checksum, self.inner(path))}
 
     def fetch(self, path: str) -> str:
-        local = os.path.join(tempfile.mkdtemp(dir=_scratch()), posixpath.basename(path))
+        local = os.path.join(folder_for_copies(), posixpath.basename(path))
         with self.open(path) as source, open(local, "wb") as target:
             shutil.copyfileobj(source, target, 1 << 20)
         return local
@@ -170,17 +170,6 @@ class WebHdfsStorage(Storage):
             return verb(*arguments)
         except HdfsError as error:
             raise UserError(f"{cannot}: {first_line(error)}") from error
-
-
-_scratch_folder: Optional[tempfile.TemporaryDirectory] = None
-
-
-def _scratch() -> str:
-    """A folder for fetched files, removed when the process ends."""
-    global _scratch_folder
-    if _scratch_folder is None:
-        _scratch_folder = tempfile.TemporaryDirectory(prefix="perceptron-")
-    return _scratch_folder.name
 
 
 def first_line(error: Exception) -> str:

@@ -15,7 +15,8 @@ from perceptron_jobs.corpora.prepared import Prepared, check_intact, data_identi
 from perceptron_jobs.corpora.preparing import Preparation, prepare
 from perceptron_jobs.records.run_config import RunConfig
 from perceptron_jobs.training.plan import Listener, TrainingPlan
-from perceptron_jobs.training.run_dir import RunDir, open_model
+from perceptron_jobs.training.run_dir import RunDir
+from perceptron_jobs.training.whole import open_model
 
 
 class CorpusOfRun(NamedTuple):

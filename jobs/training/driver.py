@@ -22,7 +22,7 @@ from perceptron_core.training import resident as residency
 from perceptron_core.training.mixing import FALL_BACK_AFTER, SCALED, check_mixing, mixing_now
 from perceptron_core.training.rounds import WHOLE, RoundPart, parts
 from perceptron_core.training.standing import Standing
-from perceptron_core.training.stopping import reason_to_stop
+from perceptron_core.training.stopping import best_epoch, reason_to_stop
 from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.records import from_record
 from perceptron_core.weights.relevance import relevant
@@ -41,6 +41,7 @@ from perceptron_jobs.training.open_run import OpenRun
 from perceptron_jobs.training.plan import Listener, TrainingPlan
 from perceptron_jobs.training.run_dir import RunDir
 from perceptron_jobs.training.shard_counts import count_shards_of_features
+from perceptron_jobs.training.whole import chosen_model, drop_damaged
 
 
 def train(plan: TrainingPlan, listener: Listener) -> RunDir:
@@ -71,6 +72,7 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
             unseen = sorted(set(held_out.label_names) - set(config.labels))
             if unseen:
                 listener.note(f"dev has labels that training never saw: {', '.join(unseen)}; they count as wrong")
+        drop_damaged(run, listener.note)
         if not run.epochs():
             run.publish(0, start, [])
         try:
@@ -93,6 +95,7 @@ class _Training:
         self.run.tidy(history)
         if epoch:
             self.listener.note(f"continuing after epoch {epoch} of {self.run.path}")
+            self._warn_of_missing_dev(history)
         if self.plan.mixing == SCALED:
             count_shards_of_features(self.opened)
         while True:
@@ -104,12 +107,21 @@ class _Training:
             self.listener.epoch(history[-1])
         self.listener.note(f"stopped: {reason}")
         residency.clear()
-        model = self._published(self.run.chosen_epoch()).model()
+        chosen = self.last.get(self.run.chosen_epoch())
+        model = chosen.model() if chosen else chosen_model(self.run)
         self.last = {}
         self.run.write_model(model)
         self._write_mistakes(model)
         self.listener.finished(self.run, self.plan.task, model)
         return self.run
+
+    def _warn_of_missing_dev(self, history: History) -> None:
+        best = best_epoch(as_records(history))
+        if best is not None and self.held_out is None:
+            self.listener.note(
+                f"without --dev new epochs have no score, so the model stays that of epoch {best}, the best so far; "
+                "give --dev as before to compare them"
+            )
 
     def _published(self, epoch: int) -> Standing:
         """Where the training stood after the epoch."""

@@ -13,7 +13,8 @@
     mistakes.json               the model's most frequent confusions on the dev set, with examples, if there is one
     report.html                 a page about the run
 
-An epoch is written under a temporary name and renamed. Only the last epoch and the best are kept.
+An epoch is written under a temporary name and renamed. Only the last epoch and the best are kept. What happens if a
+file is damaged all the same is in whole.py.
 """
 
 import json
@@ -23,10 +24,12 @@ from contextlib import contextmanager
 from typing import Any, Optional
 
 from perceptron_core import schema
+from perceptron_core.atomic import written_inside
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.training.standing import Standing
 from perceptron_core.training.stopping import best_epoch
-from perceptron_core.weights.model_file import Model, read_model, write_model
+from perceptron_core.weights.model_file import Model, read_model, save_model, write_model
+from perceptron_jobs.engines.errors import JobFailed
 from perceptron_jobs.records.epoch_entry import ENTRY, STATS, EpochEntry, History, as_records
 from perceptron_jobs.records.mistakes import ELSEWHERE, check_mistakes
 from perceptron_jobs.records.run_config import CONFIG, DAMAGED, RunConfig
@@ -64,13 +67,21 @@ class RunDir:
                 yield is_new
         except NotOurs:
             raise
-        except UserError:
-            if self.config() is None:
+        except (UserError, JobFailed, OSError) as error:
+            if self._is_gone():
+                raise UserError(f"the run directory {self.path} was removed while it was in use") from error
+            if not isinstance(error, JobFailed) and self.config() is None:
                 for name in {".lock", "prepared"} - set(before):
                     self.storage.remove(self.file(name))
                 if is_new and not self.storage.names(self.path):
                     self.storage.remove(self.path)
             raise
+
+    def _is_gone(self) -> bool:
+        try:
+            return not self.storage.is_folder(self.path)
+        except UserError:
+            return False  # no answer: nothing is known
 
     def config(self) -> Optional[RunConfig]:
         """The configuration, or None if the run has none yet."""
@@ -116,11 +127,13 @@ class RunDir:
     def publish(self, epoch: int, standing: Standing, history: History) -> None:
         """Make an epoch appear, complete, and remove those that are not needed any more."""
         with self.storage.new_folder(self.epoch_dir(epoch)) as folder:
-            write_model(join(folder, "weights"), standing.weights)
+            with written_inside(join(folder, "weights")) as file:
+                save_model(file, standing.weights)
             if standing.average is not None:
-                write_model(join(folder, "average"), standing.average)
+                with written_inside(join(folder, "average")) as file:
+                    save_model(file, standing.average)
             last = history[-1].record() if history else {}
-            with open(join(folder, "stats.json"), "wb") as file:
+            with written_inside(join(folder, "stats.json")) as file:
                 file.write(_json_bytes({**last, "history": as_records(history)}))
         if epoch == 1:  # its rounds
             self.remove_leftovers()
@@ -152,19 +165,37 @@ class RunDir:
 
     def write_history(self, history: History) -> None:
         lines = [json.dumps(record).encode() + b"\n" for record in as_records(history)]
-        self.storage.write(self.file("history.jsonl"), b"".join(lines))
+        self.storage.write(self.file("history.jsonl"), b"".join(lines), lasting=False)  # the epochs' folders have it
 
     def whole_history(self) -> History:
         """All epochs, from history.jsonl; or, if it lacks one, from the last epoch's folder."""
         epochs = self.epochs()
-        history = self.history(epochs[-1]) if epochs else []
-        written = self.written_history()
-        return written if len(written) == len(history) else history
+        try:
+            written = self.written_history() if epochs else []
+        except InputError:
+            return self.last_history()
+        return written if not epochs or len(written) >= epochs[-1] else self.last_history()
+
+    def last_history(self) -> History:
+        """All epochs, from the folder of the last one that can be read."""
+        problems = []
+        for epoch in reversed(self.epochs()):
+            try:
+                return self.history(epoch)
+            except InputError as error:
+                problems.append(error)
+        if problems:
+            raise problems[0]
+        return []
 
     def tidy(self, history: History) -> None:
         """Do what a killed process may not have done after its last epoch."""
         self.drop_epochs(history)
-        if len(self._history_lines()) != len(history):
+        try:
+            is_whole = len(self.written_history()) == len(history)
+        except InputError:
+            is_whole = False
+        if not is_whole:
             self.write_history(history)
 
     def drop_epochs(self, history: History) -> None:
@@ -183,7 +214,10 @@ class RunDir:
 
     def standing(self, epoch: int) -> Standing:
         """Where the training stood after the epoch."""
-        return Standing(self.weights(epoch), self.average(epoch))
+        standing = Standing(self.weights(epoch), self.average(epoch))
+        if epoch and standing.average is None and standing.settings().average:
+            raise InputError("is missing; the run directory is damaged", join(self.epoch_dir(epoch), "average"))
+        return standing
 
     def write_model(self, model: Model) -> None:
         """The file `model`: the training's result."""
@@ -210,17 +244,20 @@ class RunDir:
         self.storage.write(self.file("report.html"), page.encode())
 
     def chosen_epoch(self) -> int:
-        """The best epoch by dev score, or the last."""
+        """The best epoch by dev score, or the last. The best may be lost, if the file `model` is the one it became."""
         epochs = [epoch for epoch in self.epochs() if epoch]
         if not epochs:
             raise UserError(f"the run {self.path} has no finished epoch yet; let `perceptron train` finish one")
-        best = best_epoch(as_records(self.history(epochs[-1])))
-        return best if best is not None and best in epochs else epochs[-1]
+        best = best_epoch(as_records(self.last_history()))
+        return best if best is not None and best in (*epochs, self._epoch_of_model()) else epochs[-1]
 
-    def model(self) -> Model:
-        """The last and the averaged weights of the chosen epoch, in one model."""
-        epoch = self.chosen_epoch()
-        return self.standing(epoch).model()
+    def _epoch_of_model(self) -> Optional[int]:
+        """Which epoch the file `model` is of, if there is a dev set to tell."""
+        try:
+            mistakes = self.mistakes() if self.storage.size(self.file("model")) else None
+            return mistakes["epoch"] if mistakes else None
+        except (InputError, KeyError, TypeError):
+            return None
 
 
 def fetch_model(path: str) -> Model:
@@ -229,22 +266,6 @@ def fetch_model(path: str) -> Model:
         return read_model(storage_of(path).fetch(path))
     except InputError as error:
         raise InputError(error.problem, path) from error
-
-
-def open_model(path: str) -> Model:
-    """MODEL as users name it: a model file, or a run directory."""
-    storage = storage_of(path)
-    if storage.is_folder(path):
-        run = RunDir(path)
-        if run.config() is None:
-            raise InputError("is not a run directory (it has no config.json); give one, or a model file", path)
-        return run.model()
-    if storage.size(path) is None:
-        raise InputError("there is no such model; give a model file or a run directory", path)
-    model = fetch_model(path)
-    if model.kind not in ("weights", "model"):
-        raise InputError("holds a run's sums or counts, not weights; give the run directory or its file `model`", path)
-    return Standing(model).model() if model.kind == "weights" else model
 
 
 def read_json(path: str, wanted: schema.Schema) -> Any:

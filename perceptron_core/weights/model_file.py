@@ -19,7 +19,7 @@ None contains a time, a host or a path, so equal trainings give equal bytes.
 import mmap
 import os
 import zlib
-from typing import Any, NamedTuple, Optional, Union
+from typing import IO, Any, NamedTuple, Optional, Union
 
 import msgpack
 import numpy as np
@@ -89,6 +89,11 @@ def _pad(size: int) -> int:
 
 def write_model(path: str, model: Model) -> None:
     """Write the file, whole or not at all."""
+    with written_atomically(path) as file:
+        save_model(file, model)
+
+
+def save_model(file: IO[bytes], model: Model) -> None:
     arrays = {
         "keys": model.rows.keys,
         "starts": smallest(model.rows.starts),
@@ -115,13 +120,12 @@ def write_model(path: str, model: Model) -> None:
             "size": offset,
         }
     )
-    with written_atomically(path) as file:
-        file.write(MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little"))
-        file.write(header)
-        file.write(bytes(_pad(16 + len(header))))
-        for array in data.values():
-            file.write(np.ascontiguousarray(array).view(np.uint8).data)
-            file.write(bytes(_pad(array.nbytes)))
+    file.write(MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little"))
+    file.write(header)
+    file.write(bytes(_pad(16 + len(header))))
+    for array in data.values():
+        file.write(np.ascontiguousarray(array).view(np.uint8).data)
+        file.write(bytes(_pad(array.nbytes)))
 
 
 def read_model(path: str, whole: bool = True) -> Model:

@@ -116,7 +116,7 @@ class TreeEngine(Engine):
         first = np.zeros(len(weights.keys), bool)
         first[filled] = of_relation[starts[filled]]
         if (of_relation != np.repeat(first, np.diff(starts))).any():
-            raise DamagedRecord("the weights are damaged: a feature has some for arcs and some for relations; make them again")
+            raise DamagedRecord("the weights are damaged: a feature has some of arcs and of relations; make them again")
         for bank, which, offset in ((self.arcs, ~first, 0), (self.relations, first, len(ARC_LABELS))):
             rows: Any = select(weights, np.flatnonzero(which))
             labels = (rows.labels - np.uint32(offset)).astype(np.uint32)

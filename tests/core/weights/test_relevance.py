@@ -12,7 +12,8 @@ from perceptron_core.weights.model_file import read_model
 from perceptron_core.weights.records import from_record, to_record
 from perceptron_core.weights.relevance import counted_from, relevant
 from perceptron_core.weights.rows import Rows, drop_zeros, from_entries
-from perceptron_jobs.training.run_dir import RunDir, open_model
+from perceptron_jobs.training.run_dir import RunDir
+from perceptron_jobs.training.whole import open_model
 from runs import deciding
 
 OPTIONS = ("--shards", 3, "--mixing", "uniform", "--epochs", 4, "--min-updates", 3)

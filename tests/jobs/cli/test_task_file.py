@@ -10,7 +10,7 @@ from perceptron_core.corpus.label_encodings import legal_transitions
 from perceptron_core.errors import UserError
 from perceptron_core.task_file import read_task
 from perceptron_jobs.options.names import READY_TASKS
-from perceptron_jobs.training.run_dir import open_model
+from perceptron_jobs.training.whole import open_model
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_jobs.cli.terminal import Terminal
-from perceptron_jobs.training.run_dir import open_model
+from perceptron_jobs.training.whole import open_model
 
 HOW = {
     "pa": ["--learner", "pa"],

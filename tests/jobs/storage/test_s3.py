@@ -299,3 +299,23 @@ def test_other_schemes_are_refused_with_those_that_are_known() -> None:
     assert is_remote("ftp://x/y")
     with pytest.raises(UserError, match="ftp:// is not known; use a local path, hdfs:// or s3://"):
         storage_of("ftp://x/y")
+
+
+def test_names_that_lead_out_of_their_folder(s3, storage):
+    """Whoever may write to the bucket can give objects such names, and such a manifest."""
+    storage.make_folder(RUN)
+    for name in ("runs/кот/../x", "runs/кот/./y", "runs/кот/..", "runs/кот/z"):
+        s3.put_object(Bucket="shelf", Key=name, Body=b"")
+    assert storage.names(RUN) == ["z"]
+    publish(storage)
+    described = {"bytes": 0, "sha256": ""}
+    for bad in ("../model", "..", "/etc/passwd", ""):
+        s3.put_object(
+            Bucket="shelf",
+            Key=f"{storage.key(EPOCH)}/{MANIFEST}",
+            Body=json.dumps({"files": {bad: described}}).encode(),
+        )
+        assert not storage.is_folder(EPOCH)
+    for path in ("s3://shelf/runs/../other", f"{RUN}/.."):
+        with pytest.raises(UserError, match="cannot stand in such a path"):
+            storage.remove(path)

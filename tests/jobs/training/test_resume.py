@@ -84,7 +84,7 @@ def test_killed_before_any_change_to_a_file_it_ends_with_the_same_bytes(train, c
     observe(run, copy_run)
     train(run, *IN_ROUNDS)
     observe(tmp_path / "nowhere", copy_run)
-    assert len(states) > 50
+    assert len(states) > 40
     assert any(name.endswith(".tmp/") for state in states for name in contents(state))
     assert any(name == "round-1" for state in states for name in contents(state))
     assert deciding(contents(run)) == undisturbed
@@ -270,11 +270,18 @@ def test_a_damaged_shard_between_epochs(damage, trained, corpus, perceptron, con
     assert contents(run) == before
 
 
-@pytest.mark.parametrize("name", ["weights", "average", "stats.json", "config.json"])
-def test_a_damaged_epoch(name, trained, corpus, perceptron, tmp_path):
+def test_a_damaged_configuration(trained, corpus, perceptron, tmp_path):
     run = shutil.copytree(trained, tmp_path / "run")
-    path = run / name if name == "config.json" else run / "epoch-0003" / name
+    path = run / "config.json"
     path.write_bytes(path.read_bytes()[:-20])
     given = ("--train", corpus / "train.txt", "--run-dir", run, *OPTIONS[:-1], 5)
     refused = perceptron("train", corpus / "task.yaml", *given)
     assert refused.code == 2 and str(path) in refused.err and "damaged" in refused.err
+
+
+def test_without_the_dev_set_it_says_which_epoch_stays_chosen(trained, train, tmp_path):
+    run = shutil.copytree(trained, tmp_path / "run")
+    chosen = json.loads((run / "mistakes.json").read_text())["epoch"]
+    said = train(run, *OPTIONS[:-1], 4)
+    assert f"the model stays that of epoch {chosen}, the best so far; give --dev as before" in said
+    assert said.endswith(f"model of epoch {chosen}: {run / 'model'}\n")
