@@ -27,6 +27,7 @@ from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.relevance import relevant
 from perceptron_core.weights.rows import Rows, concatenate, from_record
 from perceptron_core.wire import encode_line
+from perceptron_jobs.corpora.first_look import remark_on_labels
 from perceptron_jobs.corpora.prepared import blaming_damage
 from perceptron_jobs.engines.over_shards import run_over_shards
 from perceptron_jobs.mr.train_epoch import RESIDENT, MRTrainEpoch
@@ -59,9 +60,9 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
         run.remove_leftovers()
         corpus = find_corpus(plan, run, listener)
         config, start = configure(plan, run, corpus)
-        remark = corpus.prepared.remark()
-        if remark:
-            listener.note(remark)
+        for remark in (corpus.prepared.remark(), remark_on_labels(plan.task, plan.train) if is_new else None):
+            if remark:
+                listener.note(remark)
         if plan.prepared:
             run.note_prepared(plan.prepared)
         if held_out is not None:

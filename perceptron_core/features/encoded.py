@@ -122,11 +122,6 @@ class Encoded(NamedTuple):
         )
 
 
-def nothing(columns: int, targets: Iterable[str]) -> Encoded:
-    """No sentences."""
-    return Encoded(NO_NUMBERS, [NO_NUMBERS] * columns, dict.fromkeys(targets, NO_NUMBERS))
-
-
 def joined(parts: Sequence[Encoded]) -> Encoded:
     """The sentences of several parts, one after the other."""
     if any(len(part.values) for part in parts):  # a part whose values are all 1 has none

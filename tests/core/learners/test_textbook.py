@@ -149,11 +149,12 @@ def test_threads_end_with_the_epoch(tmp_path: Path) -> None:
 
 def test_a_resident_shard_trains_like_one_that_is_read(tmp_path: Path) -> None:
     task, settings = make_task(tmp_path), Settings("pa", local_epochs=2)
-    epoch = ShardEpoch(EpochPlan(task, LABELS, settings), empty(weight="f4"), keep=True)
+    epoch = ShardEpoch(EpochPlan(task, LABELS, settings), empty(weight="f4"), room=1 << 20)
     for kind, record in shard_records(task, random_corpus(6)):
         epoch.take(kind, record)
     header, read = epoch.finish()
     resident = epoch.resident()
+    assert resident is not None
     assert resident.size() > sum(block.ids.nbytes for block in resident.blocks)
     heard: list[int] = []
     again = ShardEpoch(EpochPlan(task, LABELS, settings), empty(weight="f4"), progress=heard.append)

@@ -17,9 +17,8 @@ from perceptron_core.features.feature_set import extracted_key, template_key
 from perceptron_core.features.keys import FeatureKeys
 from perceptron_core.settings import Settings
 from perceptron_core.shards import records as shards_module
-from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
+from perceptron_core.shards.builder import BUCKET_BYTES, PieceEncoder, ShardBuilder, in_chunks
 from perceptron_core.shards.dealing import choose_shard, deal
-from perceptron_core.shards.records import write_shard
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_core.training.epoch import EpochPlan, ShardEpoch
@@ -85,14 +84,13 @@ def piece_records(
                 yield from encoder.encode(some)
 
 
-def build(task: Task, records: Sequence[Any], shard: int, shards: int) -> list[bytes]:
+def build(task: Task, records: Sequence[Any], shard: int, shards: int, bucket_bytes: int = BUCKET_BYTES) -> list[bytes]:
     """The lines of a shard."""
-    builder = ShardBuilder(task.features, task.layout)
-    for record in sorted(records, key=corpus_order):
+    builder = ShardBuilder(task.features, task.layout, bucket_bytes)
+    for record in records:
         builder.add(record)
-    content = builder.finish()
     identity = {"shard": shard, "shards": shards, "seed": 7, "features": task.fingerprint}
-    return [encode_line(*record) for record in write_shard(content, task.features.widths, identity)]
+    return [encode_line(*record) for record in builder.finish(identity)]
 
 
 def prepare(task: Task, files: Sequence[Sequence[Sentence]], shards: int, **how: Any) -> list[list[bytes]]:
