@@ -176,7 +176,7 @@ class _Training:
         arguments += ["--threads", str(self.plan.threads)]
         if mixing == SCALED:
             arguments += ["--occurrences", self.plan.cluster.file(self.run.file("occurrences"))]
-        if inline:
+        if inline and self.opened.most_features() * residency.ID_BYTES <= residency.LIMIT:
             arguments.append("--keep-shards")
         done = self._show_progress(epoch, part, inline)
         with blaming_damage(self.corpus), tempfile.TemporaryDirectory() as scratch:

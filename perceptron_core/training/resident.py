@@ -8,7 +8,8 @@ from typing import Callable, Optional
 
 from perceptron_core.training.epoch import Resident
 
-LIMIT = 256 << 20  # bytes of shards to keep; what does not fit is read from its file each time
+LIMIT = 192 << 20  # bytes of shards to keep; what does not fit is read from its file each time
+ID_BYTES = 4  # of a feature of a token in a decoded shard, at least
 
 _shards: dict[str, Resident] = {}
 _listener: Optional[Callable[[int], None]] = None

@@ -195,6 +195,33 @@ def test_the_order_of_arrival_leaves_no_trace(task: Task) -> None:
     assert shuffled != mine and build(task, shuffled, 1, 2) == build(task, mine, 1, 2)
 
 
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("kind", ["task", "extracting"])
+@pytest.mark.parametrize("bucket_bytes", [1, 700, 5000])
+@pytest.mark.parametrize("room", [0, 1 << 20])
+def test_shuffling_on_disk_leaves_no_trace(
+    request: pytest.FixtureRequest, kind: str, bucket_bytes: int, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = request.getfixturevalue(kind)
+    records = list(piece_records(task, [corpus(3, 41), corpus(4, 20)], 1, cuts=(9, 17), chunk=4))
+    whole = build(task, [record for _, record in records], 0, 1)
+    monkeypatch.setattr("perceptron_core.shards.spool.ROOM", room)
+    assert build(task, [record for _, record in records], 0, 1, bucket_bytes) == whole
+
+
+def test_an_encoder_that_knows_too_much_begins_a_piece(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = corpus(3, 60)
+    expected = prepare(task, [sentences], 2)
+    monkeypatch.setattr("perceptron_core.shards.builder.ENCODER_BYTES", 1000)
+    encoder, begun, records = PieceEncoder(task.encoder(), 7, 0, 0, 2), set(), []
+    for chunk in in_chunks(iter(sentences), 3):
+        encoder = encoder.renewed(task.encoder)
+        begun.add(encoder.first)
+        records += encoder.encode(chunk)
+    assert len(begun) > 3
+    assert [build(task, [r for to, r in records if to == shard], shard, 2) for shard in range(2)] == expected
+
+
 def test_another_seed_deals_otherwise(task: Task) -> None:
     sentences = corpus(1, 40)
     one, other = (
