@@ -10,7 +10,7 @@ from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.rows import Rows
 
-ROOM = 192 << 20  # bytes, roughly: millions of features
+ROOM = 128 << 20  # bytes, roughly: millions of features
 
 
 def choose_weights(model: Model, which: str) -> Rows:
