@@ -5,6 +5,7 @@ of the model.
 """
 
 import gzip
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
@@ -163,14 +164,8 @@ def _digits(number: int, base: int, count: int) -> list[int]:
 
 
 def _records(path: str) -> Iterator[tuple[str, Any]]:
-    for line in _gunzip(path).split(b"\n"):
-        if line:
-            yield decode_line(line)
-
-
-def _gunzip(path: str) -> bytes:
     try:
-        with open_file(path) as packed, gzip.open(packed) as file:
-            return file.read()
-    except (OSError, EOFError) as error:
+        with open_file(path) as packed, gzip.open(packed) as lines:
+            yield from map(decode_line, lines)
+    except (OSError, EOFError, zlib.error) as error:
         raise DamagedRecord(f"{path}: cannot be read ({error}); prepare the corpus again") from error
