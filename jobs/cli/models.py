@@ -1,18 +1,25 @@
 """`perceptron inspect`, `export` and `import`: the weights of a model, to look at or as text."""
 
+import glob
+
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.settings import Settings
 from perceptron_core.structures import KINDS
 from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model, write_model
 from perceptron_core.weights.text import format_weights, parse_weights
-from perceptron_jobs.cli.surroundings import Arguments, opened_output
+from perceptron_jobs.cli.surroundings import Arguments, opened_output, refuse_own_input
 from perceptron_jobs.models.apply import NamedModel
 from perceptron_jobs.models.feature_names import find_names, prepared_of
 
 
 def named_model(arguments: Arguments) -> NamedModel:
     return NamedModel(arguments.model, arguments.weights, arguments.python)
+
+
+def files_of(model: str) -> list[str]:
+    """What is read of a model: its file, or those of a run directory."""
+    return [model, *(path for names in ("model", "epoch-*/*") for path in glob.glob(f"{glob.escape(model)}/{names}"))]
 
 
 def _with_names(arguments: Arguments) -> tuple[Model, str, dict[int, str]]:
@@ -54,6 +61,7 @@ def run_inspect(arguments: Arguments) -> None:
 
 
 def run_export(arguments: Arguments) -> None:
+    refuse_own_input(arguments.output, files_of(arguments.model))
     model, column, names = _with_names(arguments)
     with opened_output(arguments.output) as output:
         for line in format_weights(model.rows, column, model.labels, names):
@@ -61,6 +69,7 @@ def run_export(arguments: Arguments) -> None:
 
 
 def run_import(arguments: Arguments, task: Task) -> None:
+    refuse_own_input(arguments.output, [arguments.file])
     decoding = {name: task.record["options"][name] for name in ("decoder", "beam") if name in task.record["options"]}
     settings = Settings(**{"decoder": KINDS[task.kind].decoders[0], **decoding}).check()
     structure = task.structure(settings.decoder)

@@ -40,6 +40,11 @@ def _predict(parser: argparse.ArgumentParser) -> None:
         choices=SEQUENCE_FORMATS,
         help="the input's format, if it is not the task's own; raw: one sentence of plain tokens per line",
     )
+    parser.add_argument(
+        "--stream",
+        action="store_true",
+        help="write each sentence as soon as it is tagged; a pipe as input is read like this in any case",
+    )
     _model_input(parser)
     add_runner(parser)
 

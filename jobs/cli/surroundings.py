@@ -4,10 +4,12 @@ import argparse
 import contextlib
 import logging
 import os
+import posixpath
 import shutil
+import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from perceptron_core.atomic import written_atomically, written_inside, written_to_device
@@ -64,6 +66,30 @@ def local_files(names: list[str]) -> Iterator[list[str]]:
             yield [path if name == "-" else name for name in names]
         except UserError as error:
             raise UserError(str(error).replace(path, "standard input")) from error
+
+
+def refuse_own_input(output: str, inputs: Sequence[str]) -> None:
+    """Refuse an output that is also an input, by whatever name or link."""
+    for name in inputs:
+        if name != "-" and _same_file(output, name):
+            where = "standard output" if output == "-" else output
+            raise UserError(f"{where} is the same file as {name}, which is read; choose another --output")
+
+
+def _same_file(output: str, name: str) -> bool:
+    if is_remote(output) or is_remote(name):
+        return _plain(output) == _plain(name)
+    try:
+        into = os.fstat(sys.stdout.fileno()) if output == "-" else os.stat(output)
+        return os.path.samestat(into, os.stat(name)) and not stat.S_ISCHR(into.st_mode)
+    except (OSError, ValueError):  # one of them is not there, or standard output is not a file
+        return False
+
+
+def _plain(path: str) -> str:
+    """A remote path without doubled slashes and dots."""
+    scheme, separator, rest = path.partition("://")
+    return scheme + separator + posixpath.normpath(rest) if separator else os.path.abspath(path)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from perceptron_core.training.stopping import StopRule
 from perceptron_core.weights.model_file import Model
 from perceptron_jobs.cli.surroundings import Arguments, opened_cluster, require
 from perceptron_jobs.cli.terminal import Terminal
+from perceptron_jobs.corpora.first_look import remark_on_labels
 from perceptron_jobs.corpora.preparing import Preparation, prepare
 from perceptron_jobs.options.names import find_experiment
 from perceptron_jobs.options.spelling import as_arguments
@@ -54,9 +55,9 @@ def run_prepare(arguments: Arguments, task: Task) -> None:
     terminal.note(f"{counted}, {len(made.labels())} labels in {len(made.shards)} shards: {arguments.output}")
     if manifest.kept:
         terminal.note(f"{manifest.kept.features:,} features occur on {manifest.min_count} tokens or more")
-    remark = made.remark()
-    if remark:
-        terminal.note(remark)
+    for remark in (made.remark(), remark_on_labels(task, arguments.train)):
+        if remark:
+            terminal.note(remark)
 
 
 def run_train(arguments: Arguments, task: Task) -> None:

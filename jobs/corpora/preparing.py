@@ -10,16 +10,18 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import IO, Any, NamedTuple
 
 from perceptron_core.atomic import written_inside
 from perceptron_core.errors import UserError
 from perceptron_core.task import Task
 from perceptron_core.wire import decode_line
+from perceptron_jobs.corpora.first_look import check_shards
 from perceptron_jobs.corpora.frequent_features import FrequentFeatures
 from perceptron_jobs.corpora.pieces import cut_files, numbered
 from perceptron_jobs.corpora.prepared import KEPT, MANIFEST, Prepared, check_files, data_identity
-from perceptron_jobs.engines.runners import Cluster, job_lines, listed
+from perceptron_jobs.engines.runners import Cluster, job_lines, listed, run_in_place
 from perceptron_jobs.mr.prepare import MRPrepare
 from perceptron_jobs.records.prepared_manifest import Manifest, PreparedShard
 from perceptron_jobs.storage import base_name, join, parent, storage_of
@@ -42,6 +44,7 @@ def prepare(asked: Preparation, cluster: Cluster) -> Prepared:
     storage = storage_of(asked.folder)
     if storage.exists(asked.folder) and (not storage.is_folder(asked.folder) or storage.names(asked.folder)):
         raise UserError(f"{asked.folder} exists already; choose another --output, or remove it")
+    check_shards(asked.task, asked.files, asked.shards)
     storage.make_folder(parent(asked.folder))
     pieces = numbered(asked.task, cut_files(asked.files, asked.task.format, cluster), cluster)
     manifest = Manifest(asked.task.fingerprint, asked.seed, data_identity(asked.files))
@@ -96,7 +99,7 @@ class _Jobs(NamedTuple):
         settings = [f"-D{name}={value}" for name, value in output.items()]
         arguments = [*self._arguments(), "--output-dir", hidden, *settings]
         try:
-            job_lines(MRPrepare, self.cluster, arguments, [self.pieces_file], leave_output=True)
+            run_in_place(MRPrepare, self.cluster, arguments, [self.pieces_file])
             built = []
             for part in storage.names(hidden):
                 path = join(hidden, part)
@@ -127,28 +130,51 @@ class _Jobs(NamedTuple):
         return FrequentFeatures(self.asked.task, self.task_file, self.asked.min_count, self.cluster)
 
 
+def shard_name(header: dict[str, Any]) -> str:
+    return f"shard-{header['shard']:05d}-of-{header['shards']:05d}.gz"
+
+
 def _described(header: dict[str, Any], **file: Any) -> PreparedShard:
     """The shard of a header, with the size and the checksum of its file."""
-    name = f"shard-{header['shard']:05d}-of-{header['shards']:05d}.gz"
-    return PreparedShard(header["shard"], header["sentences"], header["tokens"], header["labels"], name, **file)
+    counted = header["shard"], header["sentences"], header["tokens"], header["labels"]
+    return PreparedShard(*counted, shard_name(header), **file)
 
 
-def _shards(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    """The lines of each shard: from its header to its trailer."""
-    begin = 0
-    for number, line in enumerate(lines, start=1):
+def _shards(lines: Iterator[bytes]) -> Iterator[Iterator[bytes]]:
+    """The lines of each shard, from its header to its trailer; to be read one shard after the other."""
+    for header in lines:
+        yield chain([header], _to_trailer(lines))
+
+
+def _to_trailer(lines: Iterator[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        yield line
         if line.startswith(b"trailer\t"):
-            yield lines[begin:number]
-            begin = number
+            return
 
 
-def write_shard_file(folder: str, lines: Sequence[bytes]) -> PreparedShard:
+class _Checked(io.RawIOBase):
+    """A file that is written, with its size and checksum."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.bytes, self.sha256 = file, 0, hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.bytes += len(data)
+        self.sha256.update(data)
+        return self.file.write(data)
+
+
+def write_shard_file(folder: str, lines: Iterator[bytes]) -> PreparedShard:
     """Write a shard as one gzip member without a time or a name, so that equal content gives equal bytes."""
-    buffer = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=1, fileobj=buffer, mtime=0) as packed:
-        packed.write(b"\n".join(lines) + b"\n")
-    data = buffer.getvalue()
-    shard = _described(decode_line(lines[0])[1], bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
-    with written_inside(os.path.join(folder, shard.file)) as file:
-        file.write(data)
-    return shard
+    header = next(lines)
+    record = decode_line(header)[1]
+    with written_inside(os.path.join(folder, shard_name(record))) as file:
+        out = _Checked(file)
+        with gzip.GzipFile(filename="", mode="wb", compresslevel=1, fileobj=out, mtime=0) as packed:
+            for line in chain([header], lines):
+                packed.write(line + b"\n")
+    return _described(record, bytes=out.bytes, sha256=out.sha256.hexdigest())

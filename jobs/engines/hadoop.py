@@ -74,8 +74,8 @@ class WebHdfsFilesystem(HadoopFilesystem):
         storage_of(path).make_folder(path)
 
     def put(self, src: str, path: str) -> None:
-        with open(src, "rb") as file:
-            storage_of(path).write(path, file.read())
+        with storage_of(path).new_file(path) as local:
+            shutil.copyfile(src, local)
 
     def rm(self, path_glob: str) -> None:
         storage_of(path_glob).remove(path_glob)
@@ -186,11 +186,12 @@ def _yarn(conf: Optional[str], *arguments: str) -> str:
     return done.stdout
 
 
-def put_once(folder: str, name: str, make: Callable[[], bytes]) -> str:
-    """A file whose name contains the hash of its content: written only if it is not there."""
+def put_once(folder: str, name: str, make: Callable[[str], object]) -> str:
+    """A file whose name contains the hash of its content: made, at a local path, only if it is not there."""
     storage: Storage = storage_of(folder)
     path = join(folder, name)
     if storage.size(path) is None:
         storage.make_folder(folder)
-        storage.write(path, make())
+        with storage.new_file(path) as local:
+            make(local)
     return path

@@ -3,16 +3,17 @@
 import logging
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from mrjob.conf import load_opts_from_mrjob_conf
 from mrjob.job import MRJob
 from mrjob.step import StepFailedException
-from mrjob.util import to_lines
 from yaml import YAMLError
 
 from perceptron_core.corpus import Piece
@@ -20,9 +21,10 @@ from perceptron_core.errors import InputError, UserError
 from perceptron_core.limits import VARIABLE as LIMITS
 from perceptron_core.wire import decode_line, encode_line
 from perceptron_jobs.engines.errors import JobFailed
+from perceptron_jobs.engines.output import lines_of, parts_of, raise_errors
 from perceptron_jobs.engines.this_machine import InlineRunner, LocalRunner, TasksDone, ignore
-from perceptron_jobs.mr.protocol import ERROR, ERRORS_COUNTER
-from perceptron_jobs.storage import absolute, base_name, is_remote, open_file, storage_of
+from perceptron_jobs.mr.protocol import ERRORS_COUNTER
+from perceptron_jobs.storage import absolute, base_name, is_remote, storage_of
 
 TAGS = "mapreduce.job.tags="
 
@@ -99,11 +101,7 @@ class Cluster(NamedTuple):
             folder = f"{home_folder()}/uploads"
         name = f"{storage_of(path).identity(path)['sha256'][:16]}-{base_name(path)}"
 
-        def content() -> bytes:
-            with open_file(path) as file:
-                return file.read()
-
-        return put_once(folder, name, content)
+        return put_once(folder, name, lambda local: shutil.copyfile(path, local))
 
     def arguments(self) -> list[str]:
         arguments = ["-r", self.runner, "--cleanup-on-failure", "LOCAL_TMP"]  # also when the user interrupts
@@ -139,7 +137,7 @@ class Cluster(NamedTuple):
         arguments = ["--no-bootstrap-mrjob", "--no-check-input-paths"]
         if any(opts.get("python_bin") for _, opts in load_opts_from_mrjob_conf("hadoop", self.conf)):
             return arguments
-        archive = put_once(home_folder(), environment_name(), pack_environment)
+        archive = put_once(home_folder(), environment_name(), lambda local: Path(local).write_bytes(pack_environment()))
         python = os.environ.get("PERCEPTRON_NODE_PYTHON", f"python{sys.version_info[0]}.{sys.version_info[1]}")
         arguments += ["--archives", f"{archive}#env", "--cmdenv", "PYTHONPATH=env"]
         return [*arguments, "--python-bin", python, "--task-python-bin", start_command(python)]
@@ -166,17 +164,11 @@ def _runner_class(name: str, tasks_done: TasksDone) -> type:
     )
 
 
-def job_lines(
-    job_class: type[MRJob],
-    cluster: Cluster,
-    arguments: Sequence[str],
-    inputs: Sequence[str],
-    leave_output: bool = False,
-) -> list[bytes]:
-    """Run the job and return its output lines; a user's error that a task found is raised here.
-
-    With `leave_output` the output stays where it is, unless the tasks have counted such errors.
-    """
+@contextmanager
+def _finished(
+    job_class: type[MRJob], cluster: Cluster, arguments: Sequence[str], inputs: Sequence[str]
+) -> Iterator[Any]:
+    """mrjob's runner once the job is done; its output goes with the block."""
     logging.getLogger("mrjob").setLevel(logging.ERROR)  # it warns of every missing configuration file
     job = job_class([*cluster.arguments(), *arguments, *inputs])
     runner_class = _runner_class(cluster.runner, cluster.progress)
@@ -187,14 +179,17 @@ def job_lines(
         except StepFailedException as error:
             reason = re.sub(r"Command '.*'", "the command", str(error), flags=re.DOTALL)
             raise JobFailed(f"{job_class.__name__} failed; what the failing task said is above ({reason})") from error
-        group, name = ERRORS_COUNTER
-        if leave_output and not any(counters.get(group, {}).get(name) for counters in runner.counters()):
-            return []
-        lines = [line.rstrip(b"\n") for line in to_lines(runner.cat_output())]
-    errors = [decode_line(line)[1] for line in lines if line.startswith(ERROR.encode() + b"\t")]
-    if errors:
-        raise UserError(min(errors, key=lambda error: error["order"])["message"])
-    return lines
+        yield runner
+
+
+def job_lines(
+    job_class: type[MRJob], cluster: Cluster, arguments: Sequence[str], inputs: Sequence[str]
+) -> Iterator[bytes]:
+    """Run the job and yield its output lines, one at a time; a user's error that a task found is raised before."""
+    with _finished(job_class, cluster, arguments, inputs) as runner, tempfile.TemporaryDirectory() as scratch:
+        parts = parts_of(runner, scratch)
+        raise_errors(parts)
+        yield from lines_of(parts)
 
 
 def run_job(
@@ -202,6 +197,14 @@ def run_job(
 ) -> Iterator[tuple[str, Any]]:
     """Run the job and yield its output records."""
     yield from map(decode_line, job_lines(job_class, cluster, arguments, inputs))
+
+
+def run_in_place(job_class: type[MRJob], cluster: Cluster, arguments: Sequence[str], inputs: Sequence[str]) -> None:
+    """Run the job and leave its output where it is; it is read only if the tasks have counted a user's errors."""
+    with _finished(job_class, cluster, arguments, inputs) as runner, tempfile.TemporaryDirectory() as scratch:
+        group, name = ERRORS_COUNTER
+        if any(counters.get(group, {}).get(name) for counters in runner.counters()):
+            raise_errors(parts_of(runner, scratch))
 
 
 @contextmanager

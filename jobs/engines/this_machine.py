@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from functools import partial
 from multiprocessing.pool import Pool
 from typing import Any, Callable, Optional
@@ -19,6 +20,7 @@ from mrjob.inline import InlineMRJobRunner
 from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.util import save_cwd, save_sys_path, save_sys_std
 
+from perceptron_jobs.engines.output import sort_lines
 from perceptron_jobs.engines.private import PrivateFolder
 from perceptron_jobs.mr.job import NO_ROOM
 
@@ -50,6 +52,9 @@ class InlineRunner(PrivateFolder, InlineMRJobRunner):
         asked = self._jobconf_for_step(step_num).get("mapreduce.job.reduces")
         return int(asked) if asked else super()._num_reducers(step_num)
 
+    def _sort_input_func(self) -> Callable[[Sequence[str], str], None]:
+        return sort_lines
+
     def _cleanup_local_tmp(self) -> None:
         """While the next job runs: some file systems need milliseconds for each of a job's dozen folders."""
         threading.Thread(target=super()._cleanup_local_tmp).start()  # Python waits for it before it ends
@@ -69,6 +74,9 @@ class LocalRunner(PrivateFolder, LocalMRJobRunner):
     """One process per task, one at a time per core."""
 
     tasks_done: TasksDone = staticmethod(ignore)
+
+    def _sort_input_func(self) -> Callable[[Sequence[str], str], None]:
+        return sort_lines
 
     def _run_multiple(self, funcs: Any, num_processes: Optional[int] = None) -> None:
         tasks = list(funcs)

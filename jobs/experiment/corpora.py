@@ -1,7 +1,7 @@
 """What the cells train on: the corpora, cut to size where the experiment limits them, and prepared."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -9,7 +9,6 @@ from perceptron_core.atomic import written_atomically, written_inside
 from perceptron_core.corpus import Sentence
 from perceptron_core.errors import UserError
 from perceptron_core.shards.builder import PieceEncoder, ShardBuilder
-from perceptron_core.shards.records import write_shard
 from perceptron_core.task import Task
 from perceptron_core.wire import encode_file_line
 from perceptron_jobs.corpora.prepared import MANIFEST, check_files, data_identity, read_prepared
@@ -82,9 +81,9 @@ def prepare_unevenly(cell: Cell, task: Task, files: Sequence[str], folder: str) 
             out.write(manifest.with_shards(built, shards).as_json())
 
 
-def _shard_lines(task: Task, sentences: Sequence[Sentence], identity: dict) -> list[bytes]:
+def _shard_lines(task: Task, sentences: Sequence[Sentence], identity: dict) -> Iterator[bytes]:
     builder = ShardBuilder(task.features, task.layout)
     if sentences:
         ((_, record),) = PieceEncoder(task.encoder(), identity["seed"], 0, 0, 1).encode(sentences)
         builder.add({**record, "places": np.arange(len(sentences))})  # in the deal's order, not shuffled
-    return [encode_file_line(*record) for record in write_shard(builder.finish(), task.features.widths, identity)]
+    return (encode_file_line(*record) for record in builder.finish(identity))

@@ -57,19 +57,28 @@ class NamedModel(NamedTuple):
             yield task, ["--model", cluster.file(path), *arguments]
 
 
-def predict(model: NamedModel, files: Sequence[str], cluster: Cluster, fmt: Optional[str] = None) -> list[str]:
-    """The files' text, in order, with the guesses in it."""
+def predict(model: NamedModel, files: Sequence[str], cluster: Cluster, fmt: Optional[str] = None) -> Iterator[str]:
+    """The files' text, in order, with the guesses in it: some sentences at a time."""
     check_files(files)
     with model.for_jobs(cluster) as (task, arguments):
-        if fmt and FORMATS[fmt].kind != task.kind:
-            raise UserError(
-                f"--format {fmt} is a format of sequences, but the model takes {task.record['format']} files; "
-                "leave it out: what is predicted may be missing in them"
-            )
+        check_format(fmt, task)
         arguments += ["--format", fmt] if fmt else []
         pieces = cut_files(files, task.format, cluster)
+        before = ""
         with listed(pieces) as manifest:
-            return [text for _, text in sorted(run_job(MRPredict, cluster, arguments, [manifest]))]
+            for key, text in run_job(MRPredict, cluster, arguments, [manifest]):
+                assert key > before, f"{key} came after {before}"
+                before = key
+                yield text
+
+
+def check_format(fmt: Optional[str], task: Task) -> None:
+    """Refuse a format of the input that is not one of the model's kind."""
+    if fmt and FORMATS[fmt].kind != task.kind:
+        raise UserError(
+            f"--format {fmt} is a format of sequences, but the model takes {task.record['format']} files; "
+            "leave it out: what is predicted may be missing in them"
+        )
 
 
 def evaluate(model: NamedModel, files: Sequence[str], cluster: Cluster) -> Counts:

@@ -7,7 +7,7 @@ reducer   metric     → the sums
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Optional
 
 from perceptron_core.corpus import Piece
 from perceptron_core.corpus.label_encodings import looks_like_chunks
@@ -34,21 +34,25 @@ class MREvaluate(Job):
         self.add_file_arg("--python", default=None, help="the user's Python file, if the features need one")
         self.add_passthru_arg("--weights", choices=["averaged", "last"], default="averaged")
 
+    def mapper_init(self) -> None:
+        self.predictor: Optional[Predictor] = None
+        if self.options.model:
+            self.model = read_model(self.options.model, whole=False)  # the command that runs this job has checked it
+            self.task = Task(self.model.task, self.options.python)
+
     def mapper(self, _: str, record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         piece = Piece(**record)
         try:
             if self.options.model:
-                yield from self._predict_and_count(piece)
+                self.predictor = self.predictor or Predictor(self.model, self.options.weights, self.task)
+                yield from self._predict_and_count(piece, self.predictor)
             else:
                 yield from self._count(piece)
         except UserError as error:
             yield error_record(error, piece.file)
 
-    def _predict_and_count(self, piece: Piece) -> Iterator[tuple[str, Any]]:
-        model = read_model(self.options.model)
-        task = Task(model.task, self.options.python)
-        predictor = Predictor(model, self.options.weights, task)
-        metric = task.record["metric"]
+    def _predict_and_count(self, piece: Piece, predictor: Predictor) -> Iterator[tuple[str, Any]]:
+        task, metric = self.task, self.task.record["metric"]
         counts = METRICS[metric]()
         for sentences in in_chunks(task.read(piece, "required", opener=open_file), CHUNK):
             for sentence, guess in zip(sentences, predictor.predict(sentences)):

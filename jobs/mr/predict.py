@@ -5,11 +5,11 @@ mapper    file.chunk   → text: some sentences as the input had them, with thei
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Optional
 
-from perceptron_core.corpus import Piece, make_format
+from perceptron_core.corpus import Piece
 from perceptron_core.errors import UserError
-from perceptron_core.evaluation.predictor import Predictor
+from perceptron_core.evaluation.tagger import Tagger
 from perceptron_core.shards.builder import in_chunks
 from perceptron_core.task import Task
 from perceptron_core.weights.model_file import read_model
@@ -30,26 +30,17 @@ class MRPredict(Job):
         self.add_passthru_arg("--format", default=None, help="of the input, if it is not the task's own")
 
     def mapper_init(self) -> None:
-        model = read_model(self.options.model, whole=False)  # the command that runs this job has checked it
-        self.task, self.labels = Task(model.task, self.options.python), model.labels
-        self.predictor: Any = None
-        self.start = lambda: Predictor(model, self.options.weights, self.task)
+        self.model = read_model(self.options.model, whole=False)  # the command that runs this job has checked it
+        self.task = Task(self.model.task, self.options.python)
+        self.tagger: Optional[Tagger] = None
 
     def mapper(self, _: str, record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         piece = Piece(**record)
         try:
-            self.predictor = self.predictor or self.start()
-            fmt = self.task.format
-            if self.options.format:
-                fmt = make_format(self.options.format, self.task.record["columns"], self.task.record["predict"])
-            fmt.check_labels(self.labels)
-            sentences = self.task.read(piece, "optional", keep_text=True, fmt=fmt, opener=open_file)
-            for number, chunk in enumerate(in_chunks(sentences, CHUNK)):
-                guesses = self.predictor.predict(chunk)
-                text = "".join(
-                    fmt.write(sentence, *self.task.as_output(guess)) for sentence, guess in zip(chunk, guesses)
-                )
-                yield f"{piece.file:06d}.{piece.number:06d}.{number:08d}", text
+            if self.tagger is None:
+                self.tagger = Tagger(self.model, self.options.weights, self.task, self.options.format)
+            for number, sentences in enumerate(in_chunks(self.tagger.read(piece, open_file), CHUNK)):
+                yield f"{piece.file:06d}.{piece.number:06d}.{number:08d}", self.tagger.tag(sentences)
         except UserError as error:
             yield error_record(error, piece.file)
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from perceptron_core.corpus import Piece
 from perceptron_core.errors import UserError
-from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
-from perceptron_core.shards.records import write_shard
+from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, in_chunks
 from perceptron_core.task import Task
 from perceptron_jobs.mr.job import Job
 from perceptron_jobs.mr.protocol import (
@@ -74,6 +73,7 @@ class MRPrepare(Job):
         try:
             encoder = PieceEncoder(self.task.encoder(), self.options.seed, piece.file, piece.first, shards)
             for sentences in in_chunks(self.task.read(piece, "required", opener=open_file), CHUNK):
+                encoder = encoder.renewed(self.task.encoder)
                 for shard, encoded in encoder.encode(sentences):
                     yield keys[shard], encoded
         except UserError as error:
@@ -84,9 +84,8 @@ class MRPrepare(Job):
         if key == ERROR:
             yield from pass_errors_on(key, records)
             return
-        features = self.task.features
-        builder = ShardBuilder(features, self.task.layout)
-        for record in sorted(filter(None, records), key=corpus_order):
+        builder = ShardBuilder(self.task.features, self.task.layout)
+        for record in filter(None, records):
             builder.add(record)
         identity = {
             "shard": partition(key, self.options.shards),
@@ -94,7 +93,7 @@ class MRPrepare(Job):
             "seed": self.options.seed,
             "features": self.task.fingerprint,
         }
-        yield from write_shard(builder.finish(), features.widths, identity)
+        yield from builder.finish(identity)
 
 
 if __name__ == "__main__":

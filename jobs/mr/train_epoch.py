@@ -66,7 +66,8 @@ class MRTrainEpoch(ShardJob):
         )
         # Only the rows of the shard's features are read here; the reducers verify the file.
         weights = read_model(self.options.weights, whole=False).rows
-        self.epoch = ShardEpoch(plan, weights, self.options.keep_shards, residency.report)
+        room = residency.room() if self.options.keep_shards else 0
+        self.epoch = ShardEpoch(plan, weights, room, residency.report)
 
     def step_sizes(self) -> Optional[StepSizes]:
         if self.options.occurrences is None:
@@ -95,8 +96,9 @@ class MRTrainEpoch(ShardJob):
 
     def finish(self) -> Pairs:
         header, touched = self.epoch.finish()
-        if self.options.keep_shards:
-            residency.keep(f"{self.config.run}/{header['shard']}", self.epoch.resident())
+        resident = self.epoch.resident()
+        if resident is not None:
+            residency.keep(f"{self.config.run}/{header['shard']}", resident)
         stats = self.epoch.stats._asdict()
         del self.epoch  # frees its weights; mrjob keeps the job itself for longer
         origin = (

@@ -28,6 +28,7 @@ from perceptron_core.weights.records import from_record
 from perceptron_core.weights.relevance import relevant
 from perceptron_core.weights.rows import Rows, concatenate
 from perceptron_core.wire import encode_line
+from perceptron_jobs.corpora.first_look import remark_on_labels
 from perceptron_jobs.corpora.prepared import blaming_damage
 from perceptron_jobs.engines.over_shards import run_over_shards
 from perceptron_jobs.mr.train_epoch import MIXED, RESIDENT, MRTrainEpoch
@@ -63,9 +64,9 @@ def train(plan: TrainingPlan, listener: Listener) -> RunDir:
         run.remove_leftovers()
         corpus = find_corpus(plan, run, listener)
         config, start = configure(plan, run, corpus)
-        remark = corpus.prepared.remark()
-        if remark:
-            listener.note(remark)
+        for remark in (corpus.prepared.remark(), remark_on_labels(plan.task, plan.train) if is_new else None):
+            if remark:
+                listener.note(remark)
         if plan.prepared:
             run.note_prepared(plan.prepared)
         if held_out is not None:
@@ -190,7 +191,7 @@ class _Training:
         arguments += ["--threads", str(self.plan.threads)]
         if mixing == SCALED:
             arguments += ["--occurrences", self.plan.cluster.file(self.run.file("occurrences"))]
-        if inline:
+        if inline and self.opened.most_features() * residency.ID_BYTES <= residency.LIMIT:
             arguments.append("--keep-shards")
         done = self._show_progress(epoch, part, inline)
         with blaming_damage(self.corpus), tempfile.TemporaryDirectory() as scratch:

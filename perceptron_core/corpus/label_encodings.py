@@ -121,3 +121,13 @@ def _check_encoding(name: str) -> None:
 def looks_like_chunks(labels: Iterable[str]) -> bool:
     """Whether all of them are chunk labels: `O`, or one of B, I, E, S and a type."""
     return all(label == "O" or label[:2] in ("B-", "I-", "E-", "S-") for label in labels)
+
+
+def count_begun_by_inside(labels: Sequence[str]) -> tuple[int, int]:
+    """How many chunks of a sentence begin with `I`, as only in IOB1; and how many chunks it has."""
+    inside = spans = 0
+    for before, label in zip(("O", *labels), labels):
+        begins_by_inside = label[:1] == "I" and (before == "O" or before[1:] != label[1:])
+        inside += begins_by_inside
+        spans += begins_by_inside or label[:1] == "B"
+    return inside, spans

@@ -10,6 +10,8 @@ from perceptron_core.task import Task
 from perceptron_core.weights.model_file import Model
 from perceptron_core.weights.rows import Rows
 
+ROOM = 128 << 20  # bytes, roughly: millions of features
+
 
 def choose_weights(model: Model, which: str) -> Rows:
     """The model's averaged or last weights as a column "weight"."""
@@ -21,18 +23,25 @@ def choose_weights(model: Model, which: str) -> Rows:
 
 
 class Predictor:
-    """Guesses with one model; what it learned about word types and features is kept from call to call."""
+    """Guesses with one model. What it learned about word types and features is kept from call to call, up to ROOM; then
+    it begins anew, so that its memory is bounded by the model and not by the text. The guesses stay the same."""
 
     def __init__(self, model: Model, which: str, task: Task) -> None:
-        settings = Settings.from_record(model.settings)
-        self.labels = model.labels
-        self.structure = task.structure(settings.check().decoder)
-        self.structure.check(settings)
-        self.encoder = task.encoder()
-        self.engine = self.structure.engine(model.labels, settings, choose_weights(model, which))
+        self.task, self.labels = task, model.labels
+        self.settings = Settings.from_record(model.settings).check()
+        self.weights = choose_weights(model, which)
+        self.structure = task.structure(self.settings.decoder)
+        self.structure.check(self.settings)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.encoder, self.memory = self.task.encoder(), self.structure.memory()
+        self.engine = self.structure.engine(self.labels, self.settings, self.weights, self.memory)
 
     def predict(self, sentences: Sequence[Sentence]) -> Iterator[Targets]:
         """The predicted columns of each sentence, labels in the encoding that was trained."""
+        if self.encoder.size() + self.memory.size() > ROOM:
+            self._begin()
         encoded = self.encoder.encode(sentences).unlabelled()
         guess = self.engine.decode(self.engine.take(encoded, self.encoder.type_tables()))
         yield from self.structure.fields(guess, self.labels, encoded.lengths)

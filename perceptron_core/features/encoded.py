@@ -128,11 +128,6 @@ class Encoded(NamedTuple):
             raise DamagedRecord(f"sentences do not decode ({error!r:.100}); prepare the corpus again") from error
 
 
-def nothing(columns: int, targets: Iterable[str]) -> Encoded:
-    """No sentences."""
-    return Encoded(NO_NUMBERS, [NO_NUMBERS] * columns, dict.fromkeys(targets, NO_NUMBERS))
-
-
 def joined(parts: Sequence[Encoded]) -> Encoded:
     """The sentences of several parts, one after the other."""
     if any(len(part.values) for part in parts):  # a part whose values are all 1 has none

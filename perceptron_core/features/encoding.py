@@ -18,6 +18,8 @@ from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.features.user_code import Extractor
 from perceptron_core.kernels import ALL_ONE, hash_strings
 
+TYPE_BYTES = 200  # of a type's string and its entry in a dictionary
+
 
 class Layout(NamedTuple):
     """What the sentences of a structure consist of."""
@@ -55,6 +57,10 @@ class TypeTable:
         self.types = Numbering()
         self._hashes = GrowingArray(np.uint64)
 
+    def size(self) -> int:
+        """Bytes, roughly."""
+        return len(self.types) * (TYPE_BYTES + self._hashes.view().itemsize * len(self.attributes))
+
     def rows(self) -> np.ndarray:
         """The attribute hashes of all types so far."""
         hashed = len(self._hashes) // max(1, len(self.attributes))
@@ -89,6 +95,10 @@ class Encoder:
     def attribute(self, column: int, name: str) -> Attribute:
         """The function of an attribute of the feature set's column with this number."""
         return self.tables[column].attributes[self.features.attributes[column].index(name)]
+
+    def size(self) -> int:
+        """The bytes of what it knows of all types so far, roughly."""
+        return sum(table.size() for table in (*self.tables, self.extra))
 
     def type_tables(self) -> TypeTables:
         """The tables of all types so far."""

@@ -9,7 +9,7 @@
 The hashes of a type are in a shard once; the keys of features are composed from them when it is read.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from perceptron_core.arrays import GrowingArray
 from perceptron_core.errors import UserError
 from perceptron_core.features.block_checks import Bounds, check_block
-from perceptron_core.features.encoded import Encoded
+from perceptron_core.features.encoded import Encoded, joined
 from perceptron_core.features.encoding import Layout, TypeTables
 from perceptron_core.features.feature_set import FeatureSet
 from perceptron_core.kernels import hash_strings
@@ -29,34 +29,74 @@ BLOCK_TOKENS = 8192  # in texts: words
 Record = tuple[str, dict[str, Any]]
 
 
-class ShardContent(NamedTuple):
-    """A whole shard, its sentences in their order, its types numbered in the order of their first occurrence."""
+class Summary(NamedTuple):
+    """What a shard's header says of its content."""
+
+    sentences: int
+    tokens: int
+    labels: Sequence[str]
+
+
+class ShardPart(NamedTuple):
+    """Some sentences of a shard, in their order, and the types that occur in them for the first time. The types of a
+    shard are numbered in the order of their first occurrence."""
 
     encoded: Encoded
     tables: TypeTables
-    label_names: Sequence[str]
     types: Sequence[Sequence[str]] = ()  # per column, the extractor's features last: what is hashed in the tables
 
 
-def write_shard(content: ShardContent, widths: Sequence[int], identity: dict[str, Any]) -> Iterator[Record]:
-    """The shard's records in order."""
-    encoded = content.encoded
-    counts = {"sentences": len(encoded.lengths), "tokens": encoded.tokens()}
-    yield "header", {**identity, **counts, "version": VERSION, "labels": list(content.label_names)}
-    tables, all_widths = [*content.tables.columns, content.tables.extra], [*widths, 1]
-    types = [*content.types, *([()] * (len(tables) - len(content.types)))]
-    sent = [0] * len(tables)
-    blocks = 0
-    for first, last in _spans(encoded):
-        block = encoded.between(first, last)
+def write_shard(
+    summary: Summary, parts: Iterable[ShardPart], widths: Sequence[int], identity: dict[str, Any]
+) -> Iterator[Record]:
+    """The shard's records in order; where its parts begin and end does not matter."""
+    counts = {"sentences": summary.sentences, "tokens": summary.tokens}
+    yield "header", {**identity, **counts, "version": VERSION, "labels": list(summary.labels)}
+    blocks = _Blocks([*widths, 1])
+    for part in parts:
+        yield from blocks.add(part)
+    yield from blocks.finish()
+    yield "trailer", {"blocks": blocks.count, **counts}
+
+
+class _Blocks:
+    """Blocks from parts; what does not fill a block waits for the next part."""
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        self.widths = widths
+        self.count = 0
+        self.rest: Optional[Encoded] = None
+        self.known = [0] * len(widths)  # how many types of each column are in the blocks so far
+        self.tables = [np.zeros(0, np.uint64)] * len(widths)  # of those that are not
+        self.types: list[list[str]] = [[] for _ in widths]
+
+    def add(self, part: ShardPart) -> Iterator[Record]:
+        """The blocks that are complete with this part."""
+        self.tables = [np.append(a, b) for a, b in zip(self.tables, (*part.tables.columns, part.tables.extra))]
+        for waiting, new in zip(self.types, part.types):
+            waiting.extend(new)
+        together = part.encoded if self.rest is None else joined([self.rest, part.encoded])
+        spans = list(_spans(together))
+        for first, last in spans[:-1]:
+            yield self._block(together.between(first, last))
+        self.rest = together.between(*spans[-1]) if spans else None
+
+    def finish(self) -> Iterator[Record]:
+        """The last block."""
+        if self.rest is not None:
+            yield self._block(self.rest)
+
+    def _block(self, block: Encoded) -> Record:
         record = block.record()
-        columns = [*block.ids, block.extra_ids]
-        known = [max(had, int(ids.max()) + 1 if len(ids) else 0) for had, ids in zip(sent, columns)]
-        record["new"] = [t[a * w : b * w] for t, w, a, b in zip(tables, all_widths, sent, known)]
-        record["types"] = [list(texts[a:b]) for texts, a, b in zip(types, sent, known)]
-        yield "block", record
-        sent, blocks = known, blocks + 1
-    yield "trailer", {"blocks": blocks, **counts}
+        record["new"], record["types"] = [], []
+        for c, ids in enumerate((*block.ids, block.extra_ids)):
+            new = max(0, int(ids.max()) + 1 - self.known[c]) if len(ids) else 0
+            record["new"].append(self.tables[c][: new * self.widths[c]])
+            record["types"].append(self.types[c][:new])
+            self.tables[c], self.types[c] = self.tables[c][new * self.widths[c] :], self.types[c][new:]
+            self.known[c] += new
+        self.count += 1
+        return "block", record
 
 
 def _spans(encoded: Encoded) -> Iterator[tuple[int, int]]:

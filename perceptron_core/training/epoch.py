@@ -12,8 +12,8 @@ continue in the next block, but ends with a pass, so that the result does not de
 Averages count sentences. A round of the first epoch (rounds.py) trains on only a part of the shard.
 
 The inner loops are in the kernel. Blocks are trained on as they arrive, so that a task's memory grows with the features
-of its shard, not with its sentences. They are kept only for more local passes, or for the next epoch if the same
-process will run it (`Resident`).
+of its shard, not with its sentences. They are kept only for more local passes (kept_blocks.py: in memory or on disk),
+or in memory for the next epoch if the same process will run it and there is room (`Resident`).
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,11 @@ from perceptron_core.kernels import KeyTable
 from perceptron_core.settings import Settings
 from perceptron_core.structures.base import Block, Counted, Engine
 from perceptron_core.task import Task
+from perceptron_core.training.kept_blocks import KeptBlocks
 from perceptron_core.training.rounds import WHOLE, RoundPart
 from perceptron_core.weights.rows import Rows
+
+PASSES_ROOM = 64 << 20  # bytes of blocks that more local passes keep in memory
 
 
 class EpochStats(NamedTuple):
@@ -47,11 +50,11 @@ class Resident(NamedTuple):
 
     header: dict[str, Any]
     memory: Any  # the structure's: the numbers of the features
-    blocks: list[Block]
+    blocks: KeptBlocks
 
     def size(self) -> int:
         """Bytes, roughly."""
-        return sum(block.size() for block in self.blocks) + self.memory.size()
+        return self.blocks.size + self.memory.size()
 
 
 class EpochPlan(NamedTuple):
@@ -73,11 +76,13 @@ class ShardEpoch:
         self,
         plan: EpochPlan,
         weights: Rows,
-        keep: bool = False,
+        room: int = 0,
         progress: Callable[[int], None] = lambda sentences: None,
     ) -> None:
-        self.plan, self.weights, self.progress = plan, weights, progress
-        self.keep = keep or plan.settings.local_epochs > 1
+        """`room`: how many bytes of blocks may be kept for the next epoch."""
+        self.plan, self.weights, self.room, self.progress = plan, weights, room, progress
+        self.again = plan.settings.local_epochs > 1  # this epoch needs the blocks once more
+        self.kept: Optional[KeptBlocks] = KeptBlocks(max(room, PASSES_ROOM)) if room or self.again else None
         self.structure = plan.task.structure(plan.settings.decoder)
         self.reader = plan.task.shard_reader(plan.labels)
         self.memory = self.structure.memory(plan.kept, plan.step_sizes)
@@ -85,7 +90,6 @@ class ShardEpoch:
         self._engine: Optional[Engine] = (
             None  # made once it is known whether the memory is new or that of a resident shard
         )
-        self.blocks: list[Block] = []
         self.stats = EpochStats()
 
     def take(self, kind: str, record: dict[str, Any]) -> None:
@@ -94,7 +98,7 @@ class ShardEpoch:
         if encoded is None:
             return
         examples = encoded.tokens() if self.structure.unit == "tokens" else len(encoded.lengths)
-        if self.keep or self._of_part(examples):
+        if self.kept is not None or self._of_part(examples):
             self._train(self.engine().take(encoded, self.reader.tables()))
         else:
             self.passed += examples
@@ -102,9 +106,10 @@ class ShardEpoch:
     def take_resident(self, shard: Resident) -> None:
         """Train on a shard that is in memory."""
         self.reader.header, self.reader.complete = shard.header, True
-        self.memory = shard.memory
+        self.memory, self.kept = shard.memory, None
         for block in shard.blocks:
             self._train(block)
+        self.kept = shard.blocks
 
     def _of_part(self, size: int) -> range:
         """Which of the next block's examples are in the part of the shard that is trained on."""
@@ -127,8 +132,16 @@ class ShardEpoch:
             part = block.between(wanted.start, wanted.stop)
             self.stats = self.stats.plus(part, self.engine().train(part))
             self.progress(len(wanted))
-        if self.keep:
-            self.blocks.append(block)
+        if self.kept is not None:
+            self._keep(block)
+
+    def _keep(self, block: Block) -> None:
+        """Keep the block; if there is no room for the whole shard and this epoch does not need it, keep nothing."""
+        assert self.kept is not None
+        if self.again or self.kept.size + block.size() + self.memory.size() <= self.room:
+            self.kept.add(block)
+        else:
+            self.kept = None
 
     def _end_pass(self) -> None:
         self.passed = 0
@@ -137,14 +150,18 @@ class ShardEpoch:
     def finish(self) -> tuple[dict[str, Any], Rows]:
         """The shard's header, and "weight" and "lag" of all that took part in an update."""
         header = self.reader.finish()
-        first_pass = list(self.blocks)
+        kept, self.kept = self.kept, None
         self._end_pass()
         for _ in range(1, self.plan.settings.local_epochs):
-            for block in first_pass:
+            assert kept is not None
+            for block in kept:
                 self._train(block)
             self._end_pass()
-        self.blocks = first_pass
+        self.kept = kept
         return header, self.engine().touched()
 
-    def resident(self) -> Resident:
-        return Resident(self.reader.finish(), self.memory, self.blocks)
+    def resident(self) -> Optional[Resident]:
+        """The shard for the next epoch; None if there was no room for it."""
+        if not self.room or self.kept is None or not self.kept.in_memory():
+            return None
+        return Resident(self.reader.finish(), self.memory, self.kept)

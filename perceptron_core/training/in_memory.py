@@ -6,6 +6,7 @@ for n in 1 … N:                                     # McDonald et al. 2010, Fi
     mix; stop?                                      # the first epoch, in several rounds: see rounds.py
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
@@ -22,9 +23,9 @@ from perceptron_core.features.filters import StepSizes
 from perceptron_core.kernels import KeyTable
 from perceptron_core.registry import DEFAULT_MIXING, ONE_PASS
 from perceptron_core.settings import Settings
-from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
+from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, in_chunks
 from perceptron_core.shards.dealing import choose_shard
-from perceptron_core.shards.records import Record, write_shard
+from perceptron_core.shards.records import Record
 from perceptron_core.task import Task
 from perceptron_core.training.epoch import EpochPlan, EpochStats, Resident, ShardEpoch
 from perceptron_core.training.mixing import SCALED, ShardStep, check_mixing, mix, mixing_now
@@ -68,10 +69,9 @@ def make_shards(task: Task, sentences: Sequence[Sentence], shards: int, seed: in
 
 def _build(task: Task, records: Sequence[dict[str, Any]], shard: int, shards: int, seed: int) -> Iterator[Record]:
     builder = ShardBuilder(task.features, task.layout)
-    for record in sorted(records, key=corpus_order):
+    for record in records:
         builder.add(record)
-    identity = {"shard": shard, "shards": shards, "seed": seed, "features": task.fingerprint}
-    return write_shard(builder.finish(), task.features.widths, identity)
+    return builder.finish({"shard": shard, "shards": shards, "seed": seed, "features": task.fingerprint})
 
 
 class InMemory:
@@ -176,7 +176,7 @@ class InMemory:
         """Train on the part of every shard: the shards' weights after it, and what was counted."""
         before, steps, total = self.standing.weights.rows, [], EpochStats()
         for number, records in enumerate(self.shards):
-            epoch = ShardEpoch(self.plan(part), before, keep=True)
+            epoch = ShardEpoch(self.plan(part), before, room=sys.maxsize)
             known = self.resident[number]
             if known is not None:
                 epoch.take_resident(known)

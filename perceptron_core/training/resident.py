@@ -8,18 +8,22 @@ from typing import Callable, Optional
 
 from perceptron_core.training.epoch import Resident
 
-LIMIT = 4 << 30  # bytes of shards to keep; what does not fit is read from its file each time
+LIMIT = 192 << 20  # bytes of shards to keep; what does not fit is read from its file each time
+ID_BYTES = 4  # of a feature of a token in a decoded shard, at least
 
 _shards: dict[str, Resident] = {}
 _listener: Optional[Callable[[int], None]] = None
 
 
-def keep(name: str, shard: Resident) -> bool:
-    """Keep a shard if there is room; False if there is not."""
-    if sum(known.size() for known in _shards.values()) + shard.size() > LIMIT:
-        return False
-    _shards[name] = shard
-    return True
+def room() -> int:
+    """How many bytes of shards may still be kept."""
+    return max(0, LIMIT - sum(known.size() for known in _shards.values()))
+
+
+def keep(name: str, shard: Resident) -> None:
+    """Keep a shard, if there is room."""
+    if name not in _shards and shard.size() <= room():
+        _shards[name] = shard
 
 
 def find(name: str) -> Optional[Resident]:

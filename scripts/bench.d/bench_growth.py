@@ -1,4 +1,5 @@
-"""growth: 1, 2, 4, 8 and 16 shards of one size, by the product's own commands, against a straight line.
+"""growth: 1, 2, 4, 8 and 16 shards of one size, by the product's own commands, against a straight line; and the peak
+memory of the commands up to 2 GB of text (memory_by_size.py).
 
 The text is Brown in a random order, grown beyond its end by replicas whose rare words are new. A command's
 seconds per token leave out what it takes for a corpus of one sentence, which is printed separately. An epoch is the
@@ -17,6 +18,7 @@ from arithmetic import deviation_from_flat, spread
 from bench import CONFIGS, Bench, Row, history
 from corpora import grown, read, write
 from measure import Measurement, measure
+from memory_by_size import drawn, measure_sizes, shown
 from results import Detail, Outcome, number
 
 from perceptron_jobs.mr import train_epoch
@@ -60,7 +62,10 @@ def run(bench: Bench) -> Outcome:
             bench.say(f"{turn + 1}/{bench.repeats} {shards} shards")
     again = _mapper_of_repeated(bench, sentences[:SENTENCES])
     rows, details = _tables(taken, floors, again)
-    return Outcome(rows, details, {"taken": taken, "floors": floors, "again": again})
+    sizes = measure_sizes(bench)
+    memory_rows, memory_table = shown(sizes)
+    raw = {"taken": taken, "floors": floors, "again": again, "sizes": sizes}
+    return Outcome([*rows, *memory_rows], [*details, memory_table], raw, {"growth-memory.svg": drawn(sizes)})
 
 
 def _go_through(bench: Bench, corpus: Path, shards: int) -> Size:
@@ -108,7 +113,7 @@ def _mapper_of_repeated(bench: Bench, sentences: list[list[list[str]]]) -> list[
 
 
 def _tables(taken: dict[int, list[Size]], floors: list[Size], again: list[int]) -> tuple[list[Row], list[Detail]]:
-    shown, rows = [], []
+    lines, rows = [], []
     largest = SIZES[-1]
     for stage in STAGES:
         # There is one mapper per shard, so the start of each mapper is a part of the line.
@@ -117,13 +122,13 @@ def _tables(taken: dict[int, list[Size]], floors: list[Size], again: list[int]) 
         for ones in taken.values():
             micros.append(median([(one.stages[stage].seconds - floor) / one.tokens * 1e6 for one in ones]))
             sizes.append(median([one.stages[stage].size / one.tokens for one in ones]))
-        shown.append([f"{stage}, µs per token", *map(number, micros), f"{floor:.2f} s"])
-        shown.append([f"{stage}, bytes per token", *map(number, sizes), "–"])
+        lines.append([f"{stage}, µs per token", *map(number, micros), f"{floor:.2f} s"])
+        lines.append([f"{stage}, bytes per token", *map(number, sizes), "–"])
         rows.append(_flat(f"{stage}, 1 to {largest} shards of {SENTENCES:,} sentences", micros, "µs per token"))
     peaks = [median([one.mapper.peak for one in ones]) for ones in taken.values()]
     seconds = [median([one.mapper.seconds for one in ones]) for ones in taken.values()]
-    shown.append(["a mapper's process, s", *map(number, seconds), "–"])
-    shown.append(["a mapper's peak memory, MB", *(number(peak / 2**20) for peak in peaks), "–"])
+    lines.append(["a mapper's process, s", *map(number, seconds), "–"])
+    lines.append(["a mapper's peak memory, MB", *(number(peak / 2**20) for peak in peaks), "–"])
     rows.append(_flat(f"memory of a mapper, 1 to {largest} shards of {SENTENCES:,} sentences", peaks, "MB"))
     once, several = again
     rows.append(
@@ -133,7 +138,7 @@ def _tables(taken: dict[int, list[Size]], floors: list[Size], again: list[int]) 
     )
     tokens = [median([one.tokens for one in ones]) for ones in taken.values()]
     header = ["shards", *map(str, SIZES), "one sentence"]
-    return rows, [Detail("growth:", header, [["tokens", *(f"{count:,.0f}" for count in tokens), "–"], *shown])]
+    return rows, [Detail("growth:", header, [["tokens", *(f"{count:,.0f}" for count in tokens), "–"], *lines])]
 
 
 def _flat(work: str, values: list[float], unit: str) -> Row:

@@ -48,12 +48,12 @@ def grown(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     replica = 0
     while True:
         for words, *rest in sentences:
-            renamed = words if not replica else [w if counts[w] > RARE else f"{w}{_name(replica)}" for w in words]
+            renamed = words if not replica else [w if counts[w] > RARE else f"{w}{suffix(replica)}" for w in words]
             yield [renamed, *rest]
         replica += 1
 
 
-def _name(replica: int) -> str:
+def suffix(replica: int) -> str:
     """A suffix of letters, so that a word's shape changes in nothing but its length: a, b, …, z, ba, bb …"""
     letters = ""
     while True:

@@ -102,14 +102,15 @@ def main() -> int:
         "rivals": bench.versions,
         "missing": bench.absent,
         "repeats": arguments.repeats,
-        "benchmarks": {name: _plain(outcome) for name, outcome in zip(names, outcomes)},
+        "benchmarks": {name: _plain(outcome._replace(figures={})) for name, outcome in zip(names, outcomes)},
     }
     text = document(outcomes, [remark])
     print("\n" + text)
     arguments.output.mkdir(parents=True, exist_ok=True)
     stem = "-".join(arguments.names) or "all"
-    for suffix, written in (("md", text), ("json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")):
-        path = arguments.output / f"{stem}.{suffix}"
+    files = {f"{stem}.md": text, f"{stem}.json": json.dumps(content, indent=1, ensure_ascii=False) + "\n"}
+    for name, written in {**files, **{n: svg for outcome in outcomes for n, svg in outcome.figures.items()}}.items():
+        path = arguments.output / name
         path.write_text(written, encoding="utf-8")
         print(f"written: {path}")
     if bench.failures:

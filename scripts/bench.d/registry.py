@@ -20,7 +20,7 @@ BENCHMARKS = {
     "memory": Entry("bench_memory", "peak memory of training on all of Brown, against CRFsuite"),
     "cores": Entry("bench_cores", "two shards on two cores against one shard"),
     "cluster": Entry("bench_cluster", "an epoch on a simulated cluster of 25 and 50 nodes, against one node"),
-    "growth": Entry("bench_growth", "1 to 16 shards of one size: seconds and bytes per token, memory of a mapper"),
+    "growth": Entry("bench_growth", "1 to 16 shards: seconds and bytes per token; memory of every command up to 2 GB"),
     "shuffle": Entry("bench_shuffle", "bytes from mappers to reducers per epoch, against all weights of every shard"),
     "hadoop": Entry("bench_hadoop", "an epoch on a Hadoop cluster beyond its compute, against a cat/cat job"),
     "wire": Entry("bench_wire", "steps of 2 x 500,000 features through mrjob local, against the same job without data"),

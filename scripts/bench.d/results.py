@@ -1,6 +1,6 @@
 """What a benchmark hands back, and its tables: rows that compare us with a rival, and further tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from arithmetic import Spread
@@ -39,6 +39,7 @@ class Outcome(NamedTuple):
     rows: Sequence[Row]
     details: Sequence[Detail] = ()
     raw: Optional[dict[str, object]] = None  # every measurement, for the JSON file
+    figures: Mapping[str, str] = {}  # file name → SVG
 
 
 def number(value: float) -> str:

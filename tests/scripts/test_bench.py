@@ -1,5 +1,6 @@
 """scripts/bench: its arithmetic, its tables, and its messages about what is missing. Nothing is timed."""
 
+import gzip
 import importlib
 import subprocess
 import sys
@@ -215,6 +216,29 @@ def test_grown_text_has_new_rare_words_and_old_frequent_ones(load: Load) -> None
     assert [labels for _, labels in third] == [labels for _, labels in sentences]
     assert {words[0] for words, _ in first + second + third} == {"the"}
     assert len({words[1] for words, _ in first + second + third}) == 3 * len(sentences)
+
+
+def test_a_grown_treebank_has_ever_fewer_new_words(load: Load, tmp_path: Path) -> None:
+    sizes = load("memory_by_size")
+    frequent = "".join(f"{number}\tthe\t_\n" for number in range(1, 8))
+    (tmp_path / "in.gz").write_bytes(gzip.compress(f"# text\n{frequent}8\tкот\t_\n\n".encode()))
+    sizes.grow(tmp_path / "in.gz", tmp_path / "out", 5000)
+    text = (tmp_path / "out").read_text(encoding="utf-8")
+    words = [line.split("\t")[1] for line in text.split("\n") if "\t" in line]
+    replicas = words.count("the") // 7
+    assert len(text.encode()) >= 5000 and len(words) == 8 * replicas and text.count("\n\n") == replicas
+    names = set(words) - {"the"}
+    assert 10 < len(names) < replicas / 2 and "кот" in names
+
+
+def test_memory_by_size_is_held_against_the_model(load: Load) -> None:
+    sizes = load("memory_by_size")
+    peaks = {"prepare": 100 << 20, "train": 560 << 20, "predict": 520 << 20, "evaluate": 90 << 20}
+    measured = [sizes.Peaks(32, dict.fromkeys(peaks, 50 << 20), {}, 1 << 20), sizes.Peaks(2048, peaks, {}, 50 << 20)]
+    rows, table = sizes.shown(measured)
+    assert [row.met for row in rows] == [True, False, True, True]
+    assert table.rows[1] == ["train, MB", "50.0", "560"] and table.header == ["text, MB", "32", "2,048"]
+    assert "peak memory, MB" in sizes.drawn(measured)
 
 
 def test_generated_instances_are_the_same_every_time(

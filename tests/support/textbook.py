@@ -12,7 +12,7 @@ from perceptron_core.corpus import Sentence
 from perceptron_core.features.feature_set import template_key
 from perceptron_core.hashing import extend_key, hash_string
 from perceptron_core.settings import Settings
-from perceptron_core.shards.records import ShardContent, write_shard
+from perceptron_core.shards.records import ShardPart, Summary, write_shard
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 
@@ -55,9 +55,10 @@ def shard_records(task: Task, sentences: Sequence[Sentence], shard: int = 0, sha
     """The records of a shard with its sentences in this order, as they are."""
     encoder = task.encoder()
     encoded = encoder.encode(sentences)
-    content = ShardContent(encoded, encoder.type_tables(), list(encoder.labels))
+    summary = Summary(len(sentences), encoded.tokens(), list(encoder.labels))
+    parts = [ShardPart(encoded, encoder.type_tables())]
     identity = {"shard": shard, "shards": shards, "seed": 1, "features": task.fingerprint}
-    return list(write_shard(content, task.features.widths, identity))
+    return list(write_shard(summary, parts, task.features.widths, identity))
 
 
 def transition_key(before: int, after: int) -> int:

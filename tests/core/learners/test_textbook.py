@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from perceptron_core.kernels import COMPILED
 from perceptron_core.learners import LEARNERS
 from perceptron_core.settings import Settings
 from perceptron_core.task import Task
+from perceptron_core.training import resident as residency
 from perceptron_core.training.epoch import EpochPlan, EpochStats, ShardEpoch
 from perceptron_core.training.in_memory import InMemory, Options
 from perceptron_core.training.mixing import MIXINGS, SCALED
@@ -149,11 +151,12 @@ def test_threads_end_with_the_epoch(tmp_path: Path) -> None:
 
 def test_a_resident_shard_trains_like_one_that_is_read(tmp_path: Path) -> None:
     task, settings = make_task(tmp_path), Settings("pa", local_epochs=2)
-    epoch = ShardEpoch(EpochPlan(task, LABELS, settings), empty(weight="f4"), keep=True)
+    epoch = ShardEpoch(EpochPlan(task, LABELS, settings), empty(weight="f4"), room=1 << 20)
     for kind, record in shard_records(task, random_corpus(6)):
         epoch.take(kind, record)
     header, read = epoch.finish()
     resident = epoch.resident()
+    assert resident is not None
     assert resident.size() > sum(block.ids.nbytes for block in resident.blocks)
     heard: list[int] = []
     again = ShardEpoch(EpochPlan(task, LABELS, settings), empty(weight="f4"), progress=heard.append)
@@ -163,6 +166,50 @@ def test_a_resident_shard_trains_like_one_that_is_read(tmp_path: Path) -> None:
     assert again.stats == epoch.stats and sum(heard) == epoch.stats.examples
     for column in ("weight", "lag"):
         assert entries(kept, column) == entries(read, column) != {}
+
+
+@pytest.mark.parametrize("room", [0, 1500, 1 << 20])
+def test_blocks_for_more_passes_may_be_on_disk(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perceptron_core.shards.records.BLOCK_TOKENS", 8)
+    task, settings = make_task(tmp_path), Settings("pa", local_epochs=3)
+
+    def train(passes_room: int) -> tuple[Any, ...]:
+        monkeypatch.setattr("perceptron_core.training.epoch.PASSES_ROOM", passes_room)
+        epoch = ShardEpoch(EpochPlan(task, LABELS, settings), empty(weight="f4"))
+        for kind, record in shard_records(task, random_corpus(6)):
+            epoch.take(kind, record)
+        _, rows = epoch.finish()
+        assert epoch.kept is not None and epoch.kept.in_memory() == (passes_room == 1 << 20)
+        assert epoch.resident() is None
+        return epoch.stats, entries(rows, "weight"), entries(rows, "lag")
+
+    assert train(room) == train(1 << 20)
+
+
+def test_a_shard_for_which_there_is_no_room_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perceptron_core.shards.records.BLOCK_TOKENS", 8)
+    task = make_task(tmp_path)
+    trained = {}
+    for room in (1, 2000, 1 << 20):
+        epoch = ShardEpoch(EpochPlan(task, LABELS, Settings()), empty(weight="f4"), room)
+        for kind, record in shard_records(task, random_corpus(6)):
+            epoch.take(kind, record)
+        trained[room] = entries(epoch.finish()[1], "weight")
+        assert (epoch.resident() is None) == (room < 1 << 20)
+    assert trained[1] == trained[2000] == trained[1 << 20]
+
+
+def test_shards_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(residency, "LIMIT", 100)
+    shard = SimpleNamespace(size=lambda: 40)
+    try:
+        for name in "abcd":
+            residency.keep(name, shard)  # type: ignore[arg-type]
+        assert [residency.find(name) is not None for name in "abcd"] == [True, True, False, False]
+        assert residency.room() == 20
+    finally:
+        residency.clear()
+    assert residency.room() == 100
 
 
 def test_an_empty_shard_trains_nothing(tmp_path: Path) -> None:

@@ -17,9 +17,8 @@ from perceptron_core.features.feature_set import extracted_key, template_key
 from perceptron_core.features.keys import FeatureKeys
 from perceptron_core.settings import Settings
 from perceptron_core.shards import records as shards_module
-from perceptron_core.shards.builder import PieceEncoder, ShardBuilder, corpus_order, in_chunks
+from perceptron_core.shards.builder import BUCKET_BYTES, PieceEncoder, ShardBuilder, in_chunks
 from perceptron_core.shards.dealing import choose_shard, deal
-from perceptron_core.shards.records import write_shard
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_core.training.epoch import EpochPlan, ShardEpoch
@@ -85,14 +84,13 @@ def piece_records(
                 yield from encoder.encode(some)
 
 
-def build(task: Task, records: Sequence[Any], shard: int, shards: int) -> list[bytes]:
+def build(task: Task, records: Sequence[Any], shard: int, shards: int, bucket_bytes: int = BUCKET_BYTES) -> list[bytes]:
     """The lines of a shard."""
-    builder = ShardBuilder(task.features, task.layout)
-    for record in sorted(records, key=corpus_order):
+    builder = ShardBuilder(task.features, task.layout, bucket_bytes)
+    for record in records:
         builder.add(record)
-    content = builder.finish()
     identity = {"shard": shard, "shards": shards, "seed": 7, "features": task.fingerprint}
-    return [encode_line(*record) for record in write_shard(content, task.features.widths, identity)]
+    return [encode_line(*record) for record in builder.finish(identity)]
 
 
 def prepare(task: Task, files: Sequence[Sequence[Sentence]], shards: int, **how: Any) -> list[list[bytes]]:
@@ -195,6 +193,33 @@ def test_the_order_of_arrival_leaves_no_trace(task: Task) -> None:
     mine = [record for shard, record in records if shard == 1]
     shuffled = [mine[i] for i in np.random.default_rng(0).permutation(len(mine))]
     assert shuffled != mine and build(task, shuffled, 1, 2) == build(task, mine, 1, 2)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("kind", ["task", "extracting"])
+@pytest.mark.parametrize("bucket_bytes", [1, 700, 5000])
+@pytest.mark.parametrize("room", [0, 1 << 20])
+def test_shuffling_on_disk_leaves_no_trace(
+    request: pytest.FixtureRequest, kind: str, bucket_bytes: int, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = request.getfixturevalue(kind)
+    records = list(piece_records(task, [corpus(3, 41), corpus(4, 20)], 1, cuts=(9, 17), chunk=4))
+    whole = build(task, [record for _, record in records], 0, 1)
+    monkeypatch.setattr("perceptron_core.shards.spool.ROOM", room)
+    assert build(task, [record for _, record in records], 0, 1, bucket_bytes) == whole
+
+
+def test_an_encoder_that_knows_too_much_begins_a_piece(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = corpus(3, 60)
+    expected = prepare(task, [sentences], 2)
+    monkeypatch.setattr("perceptron_core.shards.builder.ENCODER_BYTES", 1000)
+    encoder, begun, records = PieceEncoder(task.encoder(), 7, 0, 0, 2), set(), []
+    for chunk in in_chunks(iter(sentences), 3):
+        encoder = encoder.renewed(task.encoder)
+        begun.add(encoder.first)
+        records += encoder.encode(chunk)
+    assert len(begun) > 3
+    assert [build(task, [r for to, r in records if to == shard], shard, 2) for shard in range(2)] == expected
 
 
 def test_another_seed_deals_otherwise(task: Task) -> None:

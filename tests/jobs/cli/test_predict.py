@@ -1,6 +1,9 @@
 """`perceptron predict`: every input line comes back, in order, with the guess in its place."""
 
 import gzip
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -135,3 +138,55 @@ def test_a_model_that_was_moved_alone(trained, corpus, must, tmp_path, monkeypat
     (tmp_path / "m").write_bytes((trained / "model").read_bytes())
     monkeypatch.chdir(tmp_path)
     assert must("predict", "m", corpus / "dev.txt") == must("predict", trained, corpus / "dev.txt")
+
+
+@pytest.mark.parametrize("link", ["same", "symbolic", "hard", "other path"])
+def test_an_output_that_is_also_an_input_is_refused(link, trained, corpus, perceptron, dev_text, tmp_path):
+    given, output = tmp_path / "in.txt", tmp_path / "out.txt"
+    given.write_text(dev_text, encoding="utf-8")
+    if link == "symbolic":
+        output.symlink_to(given)
+    elif link == "hard":
+        os.link(given, output)
+    else:
+        output = given if link == "same" else tmp_path / "x" / ".." / "in.txt"
+        (tmp_path / "x").mkdir()
+    outcome = perceptron("predict", trained, corpus / "dev.txt", given, "--output", output)
+    assert outcome.code == 2 and f"{output} is the same file as {given}, which is read" in outcome.err
+    assert given.read_text(encoding="utf-8") == dev_text and output.samefile(given)
+
+
+def test_a_model_is_not_overwritten_by_what_it_says(trained, corpus, perceptron):
+    before = (trained / "model").read_bytes()
+    epoch = max(trained.glob("epoch-*"))
+    for model, output in ((trained, trained / "model"), (trained / "model",) * 2, (trained, epoch / "weights")):
+        for command in (("predict", model, corpus / "dev.txt"), ("export", model)):
+            outcome = perceptron(*command, "--output", output)
+            assert outcome.code == 2 and "which is read; choose another --output" in outcome.err
+    assert (trained / "model").read_bytes() == before
+    outcome = perceptron("import", trained / "model", "--task", corpus / "task.yaml", "--output", trained / "model")
+    assert outcome.code == 2 and "which is read; choose another --output" in outcome.err
+
+
+def test_standard_output_that_is_also_an_input_is_refused(trained, corpus, tmp_path):
+    (tmp_path / "in.txt").write_bytes((corpus / "dev.txt").read_bytes())
+    command = [sys.executable, "-I", "-m", "perceptron_jobs.cli.main", "predict", str(trained), tmp_path / "in.txt"]
+    with open(tmp_path / "in.txt", "ab") as file:
+        outcome = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert outcome.returncode == 2 and "standard output is the same file as" in outcome.stderr
+    assert (tmp_path / "in.txt").read_bytes() == (corpus / "dev.txt").read_bytes()
+
+
+def test_many_chunks_and_pieces_come_back_in_order(trained, corpus, dev_text, must, tmp_path, monkeypatch):
+    expected = must("predict", trained, corpus / "dev.txt")
+    monkeypatch.setattr("perceptron_jobs.mr.predict.CHUNK", 2)
+    monkeypatch.setattr("perceptron_jobs.corpora.pieces.PIECE_BYTES", 500)
+    monkeypatch.setattr("perceptron_core.evaluation.predictor.ROOM", 0)
+    assert must("predict", trained, corpus / "dev.txt") == expected
+    assert must("predict", trained, corpus / "dev.txt", "-r", "local") == expected
+
+
+def test_of_a_bad_file_nothing_is_printed(trained, corpus, perceptron, tmp_path):
+    (tmp_path / "bad.txt").write_text("the DT\n\nthe\n", encoding="utf-8")
+    outcome = perceptron("predict", trained, corpus / "dev.txt", tmp_path / "bad.txt")
+    assert (outcome.code, outcome.out) == (2, "") and "bad.txt:3: " in outcome.err

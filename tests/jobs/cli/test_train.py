@@ -254,3 +254,15 @@ def test_report_draws_the_learning_curve(trained, must, tmp_path):
     said = must("report", trained, "--svg", tmp_path / "curve.svg")
     assert "◀ best" in said
     assert (tmp_path / "curve.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize("command", ["train", "prepare"])
+def test_iob1_under_iob2_is_noticed(command, must, corpus, tmp_path):
+    where = {"train": "--run-dir", "prepare": "--output"}[command]
+    texts = {"iob1": "time NN I-NP\nflies NN I-NP\nlike IN B-NP\n\nkot NN I-VP\n", "iob2": "time NN B-NP\n\nx NN O\n"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+        said = must(command, corpus / "task.yaml", "--train", tmp_path / f"{name}.txt", where, tmp_path / name)
+        remedy = "`encoding: {input: iob1, train: iob2, output: iob2}`"
+        assert ("iob1.txt: 2 of the first 3 spans begin with I-, as in IOB1" in said) == (name == "iob1")
+        assert (remedy in said) == (name == "iob1")

@@ -1,4 +1,4 @@
-"""The same bytes, whatever runs the jobs: runner, number of reducers, number of shards beyond the sentences."""
+"""The same bytes, whatever runs the jobs: runner, number of reducers; and what it means to have many shards."""
 
 import json
 import re
@@ -93,15 +93,31 @@ def test_one_shard_of_minibatches_is_serial_for_every_mixing(train, tmp_path):
     assert len({(tmp_path / mixing / "model").read_bytes() for mixing in MIXINGS}) == 1
 
 
-def test_more_shards_than_sentences(must, corpus, tmp_path):
-    (tmp_path / "two.txt").write_text("the DT B-NP\n\nкот NN B-VP\n", encoding="utf-8")
-    given = (corpus / "task.yaml", "--train", tmp_path / "two.txt", "--shards", 5)
+def test_shards_without_a_sentence(must, corpus, tmp_path):
+    """Every file is dealt by itself, so the first sentences of several files may go to the same shard."""
+    words = ("the DT B-NP", "кот NN B-VP")
+    files = [tmp_path / f"{number}.txt" for number in range(6)]
+    for number, file in enumerate(files):
+        file.write_text(f"{words[number % 2]}\n", encoding="utf-8")
+    given = (corpus / "task.yaml", "--train", *files, "--shards", 6)
     for mixing in MIXINGS:
         must("train", *given, "--run-dir", tmp_path / mixing, "--mixing", mixing)
-        tagged = must("predict", tmp_path / mixing, tmp_path / "two.txt")
+        tagged = must("predict", tmp_path / mixing, *files[:2])
         assert [line.split()[2:] for line in tagged.split("\n") if line] == [["B-NP", "B-NP"], ["B-VP", "B-VP"]]
     said = must("prepare", *given, "--output", tmp_path / "p")
-    assert re.search(r"[34] of the 5 shards have no sentence", said)
+    assert re.search(r"[1-5] of the 6 shards have no sentence", said)
+
+
+@pytest.mark.parametrize("command", ["train", "prepare"])
+def test_more_shards_than_sentences_are_refused(command, perceptron, corpus, contents, tmp_path):
+    (tmp_path / "two.txt").write_text("the DT B-NP\n\nкот NN B-VP\n", encoding="utf-8")
+    where = {"train": "--run-dir", "prepare": "--output"}[command]
+    outcome = perceptron(
+        command, corpus / "task.yaml", "--train", tmp_path / "two.txt", "--shards", 5000, where, tmp_path / "out"
+    )
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "perceptron: --shards 5000: the corpus has only 2 sentences; give at most 2\n"
+    assert not list((tmp_path / "out").glob("**/*.gz"))
 
 
 def test_one_shot_mixing_is_one_epoch_of_many_passes(train, must, corpus, tmp_path):
