@@ -19,7 +19,7 @@ from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.attributes import Attribute, AttributeSet
 from perceptron_core.features.encoding import Encoder, Layout
 from perceptron_core.features.feature_set import FeatureSet
-from perceptron_core.features.templates import LABEL_COLUMN, Part, Template, check_number, literals
+from perceptron_core.features.templates import BARE, LABEL_COLUMN, Part, Template, check_number, literals
 from perceptron_core.features.user_code import Extractor, checked_attribute, checked_extractor, load_functions
 from perceptron_core.limits import limits, raise_by
 from perceptron_core.registry import DECODERS
@@ -58,7 +58,8 @@ class Task:
         for template in self.features.templates:
             for part in template.parts:
                 is_label = part.column == LABEL_COLUMN
-                if part.column not in known or part.anchor not in (structure.anchors or ("",)):
+                of_structure = part.anchor == BARE and part.column in structure.values
+                if not of_structure and (part.column not in known or part.anchor not in (structure.anchors or ("",))):
                     raise InputError(f"the template `{template.text}` has an unknown column or anchor", RECORD)
                 if is_label and (part.offset >= 0 or part.attribute != "identity" or template.bigram):
                     raise InputError(f"the template `{template.text}` has a label that is not before its token", RECORD)

@@ -103,6 +103,7 @@ class Structure(ABC):
     called: ClassVar[str] = "sentences"  # what the corpus consists of, in messages
     layout: ClassVar[Layout] = Layout()
     anchors: ClassVar[tuple[str, ...]] = ()  # the names of a site's positions, if there are several
+    values: ClassVar[tuple[str, ...]] = ()  # parts of templates that it makes itself
     decoders: ClassVar[tuple[str, ...]]
     updates: ClassVar[tuple[str, ...]]
     own_keys: ClassVar[dict[str, Any]] = {}  # of its task files, besides those that all have, with their defaults

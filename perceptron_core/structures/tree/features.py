@@ -28,7 +28,7 @@ import numpy as np
 
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.features.feature_set import FeatureSet, template_seed
-from perceptron_core.features.templates import BARE, NAMES, Part, Template, boundary_value
+from perceptron_core.features.templates import BARE, LABEL_COLUMN, NAMES, Part, Template, boundary_value
 from perceptron_core.hashing import extend_key, hash_string
 
 HEAD, CHILD, LEFT, RIGHT, SIBLING, BETWEEN = "head", "child", "left", "right", "sibling", "between"
@@ -132,16 +132,17 @@ def check_template(template: Template, path: str) -> None:
         raise InputError(f"`{template.text}` has the direction by itself; leave `direction` out", path)
 
 
-def check_known(templates: Sequence[Template]) -> None:
-    """Refuse what no task file can say, but somebody else's model may."""
+def check_known(templates: Sequence[Template], path: str) -> None:
+    """Refuse templates that a tree cannot have; the last two kinds only a damaged model can name."""
     for template in templates:
-        check_template(template, "the task")
-        known = RELATION_ANCHORS if template.text.startswith(RELATION) else ARC_ANCHORS
-        wrong = [p for p in template.parts if p.anchor not in known and (p.anchor != BARE or p.column not in VALUES)]
-        if wrong or not anchors_of(template) - {BARE} or template.bigram or template.style != NAMES:
-            raise UserError(f"the template `{template.text}` is not one of trees; the model is damaged, make it again")
-    if not templates:
-        raise UserError("a tree needs templates; the model is damaged, make it again")
+        check_template(template, path)
+        known = {*(RELATION_ANCHORS if template.text.startswith(RELATION) else ARC_ANCHORS), BARE}
+        if not anchors_of(template) - {BARE}:
+            raise InputError(f"`{template.text}` looks at no word; name an anchor", path)
+        if template.bigram or template.style != NAMES or not anchors_of(template) <= known:
+            raise InputError(f"`{template.text}` is not a template of trees", path)
+        if any(part.column == LABEL_COLUMN for part in template.parts):
+            raise InputError(f"`{template.text}`: a tree has no labels to look at; leave them out", path)
 
 
 # ---------------------------------------------------------------- keys from values

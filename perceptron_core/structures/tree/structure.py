@@ -33,6 +33,7 @@ from perceptron_core.settings import Settings
 from perceptron_core.structures.base import Structure, ValueAt, refuse_keys
 from perceptron_core.structures.tree.engine import TreeEngine, TreeMemory, tree_block
 from perceptron_core.structures.tree.features import (
+    ANCHORS,
     ARC_ANCHORS,
     ARC_LABELS,
     RELATION,
@@ -41,7 +42,6 @@ from perceptron_core.structures.tree.features import (
     VALUES,
     check_anchors,
     check_known,
-    check_template,
     make_program,
     named_key,
     sort_templates,
@@ -69,7 +69,8 @@ class Tree(Structure):
 
     kind = TREE
     layout = Layout(labels=("relations",), numbers=("heads",))
-    anchors = ARC_ANCHORS
+    anchors = ANCHORS
+    values = VALUES
     decoders: ClassVar[tuple[str, ...]] = TREE_DECODERS
     updates: ClassVar[tuple[str, ...]] = ("standard",)
     own_keys: ClassVar[dict[str, Any]] = {"relations": [], "labelled": True, "roots": "one"}
@@ -77,7 +78,6 @@ class Tree(Structure):
 
     def __init__(self, features: FeatureSet, record: Mapping[str, Any]) -> None:
         super().__init__(features, record)
-        check_known(features.templates)
         self.templates = sort_templates(features.templates)
         self.tree_program = make_program(features, self.templates)
         self.one_root = record["format_options"].get("roots", "one") == "one"
@@ -128,8 +128,7 @@ class Tree(Structure):
 
     @classmethod
     def check_templates(cls, templates: Sequence[Template], path: str) -> None:
-        for template in templates:
-            check_template(template, path)
+        check_known(templates, path)
 
     def check(self, settings: Settings) -> None:
         super().check(settings)
