@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from perceptron_core.evaluation.metrics.attachment import SCORES as TREE_SCORES
+from perceptron_core.evaluation.tree_mistakes import TREES as WORST_TREES
 from perceptron_core.registry import WEIGHTS
 from perceptron_core.schema import Wrong, dict_of, flag, list_of, number, one_of, record, row_of, text, whole
 
@@ -17,14 +19,13 @@ _CONFUSION = record(
     }
 )
 _SHARE, _COUNT = number(0, 1), whole()
+_COUNTED = {
+    **dict.fromkeys(("tokens", "correct_tokens", "sentences", "correct_sentences"), _COUNT),
+    **dict.fromkeys(("accuracy", "sentence_accuracy"), _SHARE),
+}
 _CLASSES = record(
     {
-        "tokens": _COUNT,
-        "correct_tokens": _COUNT,
-        "sentences": _COUNT,
-        "correct_sentences": _COUNT,
-        "accuracy": _SHARE,
-        "sentence_accuracy": _SHARE,
+        **_COUNTED,
         "micro_f1": _SHARE,
         **dict.fromkeys(("macro_precision", "macro_recall", "macro_f1"), _SHARE),
         "classes": dict_of(
@@ -38,6 +39,38 @@ _CLASSES = record(
         "confusion": dict_of(dict_of(_COUNT)),
     }
 )
+_FOUND = {
+    **dict.fromkeys(("precision", "recall", "f1"), _SHARE),
+    **dict.fromkeys(("gold", "found", "correct"), _COUNT),
+}
+_ATTACHED = {
+    "words": _COUNT,
+    **dict.fromkeys((*TREE_SCORES, *(f"trees_{score}" for score in TREE_SCORES)), _SHARE),
+}
+_ATTACHMENT = record(
+    {
+        **_COUNTED,
+        **_ATTACHED,
+        "without_punctuation": record(_ATTACHED),
+        "root_accuracy": _SHARE,
+        "non_projective": record({"gold": _COUNT, "found": _COUNT, "precision": _SHARE, "recall": _SHARE}),
+        "distances": dict_of(record(_FOUND)),
+        "relations": dict_of(record(_FOUND)),
+    }
+)
+_TREE = record({"heads": list_of(whole()), "relations": _WORDS})
+_TREES = record({"words": _WORDS, "gold": _TREE, "guess": _TREE})
+
+
+def _drawn_tree(value: Any) -> None:
+    """A sentence with its gold tree and the guess."""
+    _TREES(value)
+    size = len(value["words"])
+    for tree in (value["gold"], value["guess"]):
+        if not len(tree["heads"]) == len(tree["relations"]) == size or max(tree["heads"], default=0) > size:
+            raise Wrong("is not a tree over its words")
+
+
 _MISTAKES = record(
     {
         "epoch": whole(),  # that of the model
@@ -46,7 +79,7 @@ _MISTAKES = record(
         "wrong_tokens": _COUNT,
         "confusions": list_of(_CONFUSION),
     },
-    may={"classes": _CLASSES},
+    may={"classes": _CLASSES, "attachment": _ATTACHMENT, "trees": list_of(_drawn_tree, most=WORST_TREES)},
 )
 
 

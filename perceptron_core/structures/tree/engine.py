@@ -53,10 +53,7 @@ def tree_block(features: FeatureSet, encoded: Encoded, tables: TypeTables) -> Tr
     """The values of every word are looked up here, so that a block does not depend on the tables of its shard."""
     columns = [table.reshape(-1, width)[ids] for ids, table, width in zip(encoded.ids, tables.columns, features.widths)]
     values = np.concatenate(columns, axis=1) if columns else np.zeros((encoded.tokens(), 0), np.uint64)
-    relations = encoded.targets["relations"] - np.int32(len(ARC_LABELS))  # the first labels are those of the arcs' rows
-    if len(relations) and int(relations.min()) < 0:
-        raise DamagedRecord("a block is damaged: a relation is called like a weight of arcs; prepare the corpus again")
-    return TreeBlock(encoded.lengths, values, encoded.targets["heads"], relations)
+    return TreeBlock(encoded.lengths, values, encoded.targets["heads"], encoded.targets["relations"])
 
 
 class TreeMemory(NamedTuple):
@@ -92,7 +89,13 @@ class TreeEngine(Engine):
         self.trainer.use_threads(threads)
 
     def take(self, encoded: Encoded, tables: TypeTables) -> TreeBlock:
-        return tree_block(self.features, encoded, tables)
+        block = tree_block(self.features, encoded, tables)
+        relations = block.relations - np.int32(len(ARC_LABELS))  # the first labels are those of the arcs' rows
+        if len(relations) and int(relations.min()) < 0:
+            raise DamagedRecord(
+                "a block is damaged: a relation is called like a weight of arcs; prepare the corpus again"
+            )
+        return block._replace(relations=relations)
 
     def train(self, block: TreeBlock) -> Counted:
         return Counted(*self.trainer.train(block))
