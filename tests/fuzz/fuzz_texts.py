@@ -87,6 +87,7 @@ CORPORA = {
     "word_tag": "many",
     "raw": "many",
     "conllu": "conllu",
+    "conllu_tree": "trees",
     "label_text": "texts",
     "csv": "csv",
     "svmlight": "numbers",
@@ -94,6 +95,7 @@ CORPORA = {
 COLUMNS = {
     "columns": ["word", "pos", "chunk"],
     "conllu": ["form", "lemma", "upos"],
+    "conllu_tree": ["form", "upos", "head"],
     "svmlight": ["number"],
 }
 CORPUS_WORDS = (

@@ -32,6 +32,9 @@ TASKS = {
     "history": CHUNKS.replace("spans", "accuracy") % ', "label[-1]", "label[-2] & label[-1]"',
     "many": "format: word_tag\ncolumns: [word]\npredict: tag\nfeatures: ['word[-1..1]', 'label[-1] & word[0]']\n",
     "conllu": "format: conllu\ncolumns: [form, lemma]\npredict: upos\nfeatures: ['form[-1..1]', 'lemma[0]']\n",
+    "trees": "kind: tree\ncolumns: [form, upos]\nfeatures: ['head.form & child.upos', 'left.upos & between.upos & "
+    "right.upos', 'sibling.upos & child.upos', 'head.upos & sibling.upos & child.upos', 'child.upos & distance']\n"
+    "relations: ['child.form & head.upos & direction', 'child.upos & first.upos & grand.form']\n",
     "texts": "kind: classification\nfeatures: ['lower[0]', 'lower[0] & lower[1]']\n",
     "csv": "kind: classification\nformat: csv\ncolumns: [text]\npredict: label\nfeatures: ['text[0]']\n",
     "numbers": "kind: classification\nformat: svmlight\n",
@@ -82,7 +85,7 @@ def _numbers(choose: Random) -> str:
     return "\n".join(lines) + "\n"
 
 
-MAKERS = {"many": _word_tag, "conllu": _conllu, "texts": _texts, "csv": _csv, "numbers": _numbers}
+MAKERS = {"many": _word_tag, "conllu": _conllu, "trees": _conllu, "texts": _texts, "csv": _csv, "numbers": _numbers}
 
 
 @cache
@@ -121,7 +124,7 @@ class Trained(NamedTuple):
 @cache
 def trained(name: str) -> Trained:
     """Two epochs on two shards."""
-    decoder = {"history": "greedy", "second": "beam"}.get(name, "viterbi")
+    decoder = {"history": "greedy", "second": "beam", "trees": "climb"}.get(name, "viterbi")
     kind = {"texts": "pa1", "second": "mira"}.get(name, "perceptron")
     settings = Settings(decoder=decoder, learner=kind, min_updates=2 if name == "legal" else 1)
     options = Options(settings, shards=2, rounds=1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from perceptron_core.features.block_checks import Bounds, check_block
-from perceptron_core.features.encoded import LEVELS, Encoded, nothing
+from perceptron_core.features.encoded import LEVELS, NO_NUMBERS, Encoded
 from perceptron_core.wire import DamagedRecord
 
 BOUNDS = Bounds(ids=[4, 5], extra_ids=3, targets={"labels": 2})
@@ -67,7 +67,7 @@ def test_what_is_sound_passes() -> None:
     assert check_block(SENTENCES, BOUNDS, texts=False) is SENTENCES
     assert check_block(TEXTS, BOUNDS, texts=True) is TEXTS
     for texts in (False, True):
-        check_block(nothing(2, ["labels"]), BOUNDS, texts)
+        check_block(Encoded(NO_NUMBERS, [NO_NUMBERS] * 2, {"labels": NO_NUMBERS}), BOUNDS, texts)
 
 
 @pytest.mark.parametrize("what", BROKEN)

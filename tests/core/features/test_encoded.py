@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_core.features.encoded import LEVELS, Encoded, joined, nothing
+from perceptron_core.features.encoded import LEVELS, Encoded, joined
 from perceptron_core.features.encoding import Layout
 from perceptron_core.structures.sequence.structure import FirstOrder
 from perceptron_core.wire import pack, unpack
@@ -86,7 +86,6 @@ def test_values_that_are_all_1_are_written_out_only_beside_others() -> None:
 
 def test_every_array_has_a_level() -> None:
     assert set(LEVELS) == set(Encoded._fields)
-    assert nothing(2, TARGETS).tokens() == 0
 
 
 def test_a_guess_of_several_columns_is_written_column_by_column() -> None:
