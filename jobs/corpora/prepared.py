@@ -4,7 +4,6 @@ If rare features are left out, the file `kept` lists the others; the shards are 
 """
 
 import hashlib
-import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,6 @@ from perceptron_jobs.records.prepared_manifest import PREPARED, VERSION, KeptFil
 from perceptron_jobs.storage import is_remote, join, storage_of
 
 MANIFEST, KEPT = "prepared.json", "kept"
-SHARD = re.compile(r"shard-\d{5,}-of-\d{5,}\.gz")
 
 
 class Prepared(NamedTuple):
@@ -65,10 +63,6 @@ def read_prepared(folder: str) -> Prepared:
     check(record, PREPARED, path, "prepare the corpus again")
     if [shard["shard"] for shard in record["shards"]] != list(range(len(record["shards"]))):
         raise InputError("does not list every shard once; prepare the corpus again", path)
-    for shard in record["shards"]:
-        if not SHARD.fullmatch(shard["file"]):  # in particular, none that is in another folder
-            named = shown(shard["file"])
-            raise InputError(f"names a shard {named}, which no corpus has; prepare the corpus again", path)
     return Prepared(folder, Manifest.from_record(record))
 
 

@@ -124,7 +124,7 @@ class ShardJob(Job, ABC):
             yield from pass_errors_on(key, records)
             return
         try:
-            yield from self.combine(key, map(self.checked, records))
+            yield from self.combine(key, iter([self.checked(sent) for sent in records]))
         except DamagedRecord:  # a mapper's output, not the user's input: the task fails and is retried
             raise
         except UserError as error:

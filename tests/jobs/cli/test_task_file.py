@@ -98,6 +98,9 @@ READY = {
     "text": ["кот\tthe cat is asleep", "", "собака\tthe dog barks"],
     "svmlight": ["+1 1:0.5 7:2", "-1 1:0.25 8:1.5 # 猫"],
 }
+TREES = ("1\tthe\tthe\tDET\tDT\t_\t2\tdet\t_\t_", "2\tкот\tкот\tNOUN\tN\tCase=Nom\t3\tnsubj\t_\t_")
+READY["parsing"] = [*TREES, "3\tспит\tспать\tVERB\tV\t_\t0\troot\t_\t_", "", "1\t猫\t猫\tNOUN\tN\t_\t0\troot\t_\t_"]
+READY["parsing-fast"] = READY["parsing"]
 READY.update({f"{name}-second": READY[name] for name in ("pos", "upos", "chunking")})
 
 
@@ -111,8 +114,9 @@ def test_ready_tasks_work_by_name_from_any_folder(name, must, tmp_path, monkeypa
     assert score["accuracy"] == 1 and ("f1" in score) == (name in ("chunking", "chunking-second", "ner"))
     tagged = must("predict", "run", "train.txt").splitlines()
     last = tagged[-1].split()
-    place = {"upos": 3, "upos-second": 3, "svmlight": 0}.get(name, -1)
+    place = {"upos": 3, "upos-second": 3, "svmlight": 0, "parsing": 7, "parsing-fast": 7}.get(name, -1)
     guesses = {"pos": "V", "upos": "VERB", "chunking": "B-VP", "ner": "B-LOC", "text": "собака", "svmlight": "-1"}
+    guesses["parsing"] = "root"
     assert last[place] == guesses[name.split("-")[0]]
     assert len(features_of(must, Path("run"))) > {"text": 9, "svmlight": 2}.get(name, 30)
 
