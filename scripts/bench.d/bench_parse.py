@@ -17,6 +17,7 @@ from arithmetic import spread
 from bench import Bench, Goal, Row, Side, peak, raw
 from measure import Measurement
 from parsers import EPOCHS, FAST, MALT, MST1, MST2, SECOND, UDPIPE, Parser, make_parsers, score
+from problems import Failed
 from results import Detail, Outcome, number
 from treebanks import Tree, blind, count_words, read_trees, spread_out, write_trees
 
@@ -107,7 +108,8 @@ def _measure(bench: Bench, work: Work) -> Outcome:
         chosen = {name: parser for name, parser in parsers.items() if stage != "many" or name not in SLOW_ONES}
         stages[stage] = bench.alternate({n: _parsing(p, treebank, _output(folder, n)) for n, p in chosen.items()})
         if stage == "parse":
-            scores = {n: score(bench, parsers[n], files.gold, _output(folder, n)) for n in stages[stage]}
+            scores = _scores(bench, {name: parsers[name] for name in stages[stage]}, files.gold, folder)
+            parsers = {name: parsers[name] for name in scores}
     taken = {
         name: Taken(trained[name], *(stages[stage].get(name, ()) for stage in stages), scores[name])
         for name in scores
@@ -134,6 +136,20 @@ def _write(folder: Path, train: Sequence[Tree], dev: Sequence[Tree]) -> Files:
 
 def _output(folder: Path, name: str) -> Path:
     return folder / f"{name.replace(', ', '-').replace(' ', '-')}.conllu"
+
+
+def _scores(bench: Bench, parsers: Mapping[str, Parser], gold: Path, folder: Path) -> dict[str, tuple[float, float]]:
+    """UAS and LAS; a rival whose trees cannot be scored is left out and noted."""
+    found = {}
+    for name, parser in parsers.items():
+        try:
+            found[name] = score(bench, parser, gold, _output(folder, name))
+        except Failed as error:
+            if name in OURS:
+                raise
+            bench.absent[name] = f"its trees cannot be scored: {error}"
+            bench.say(f"{name}: {error}")
+    return found
 
 
 def _training(parser: Parser, treebank: Path) -> Side:

@@ -7,7 +7,7 @@ from typing import Callable, NamedTuple
 from bench import CONFIGS, Bench
 from measure import Measurement, measure
 from rivals import FromMaven
-from treebanks import read_trees, write_trees
+from treebanks import read_trees, with_words, write_trees
 
 EPOCHS = 10
 FAST, SECOND = "ours, parsing-fast", "ours, parsing"
@@ -19,7 +19,7 @@ JAVA = ("java", "-XX:+UseSerialGC", "-Xmx6g")
 class Parser(NamedTuple):
     train: Callable[[Path], Measurement]  # of a treebank
     parse: Callable[[Path, Path], Measurement]  # treebank without trees → with them
-    normal: bool = True  # its output is CoNLL-U; if not, it is read and written again before it is scored
+    keeps_words: bool = True  # in its output; MSTParser writes `<num>` for numbers, and "-" for "_"
 
 
 def make_parsers(bench: Bench, folder: Path, projective: bool) -> dict[str, Parser]:
@@ -39,8 +39,8 @@ def make_parsers(bench: Bench, folder: Path, projective: bool) -> dict[str, Pars
 
 def score(bench: Bench, parser: Parser, gold: Path, parsed: Path) -> tuple[float, float]:
     """UAS and LAS, by our own evaluate, 0 … 1."""
-    if not parser.normal:
-        write_trees(parsed, list(read_trees(parsed)))
+    if not parser.keeps_words:
+        write_trees(parsed, list(with_words(read_trees(gold), read_trees(parsed))))
     scores = bench.scores(gold, parsed)
     return scores["uas"], scores["las"]
 
@@ -83,7 +83,7 @@ def _mst(bench: Bench, rival: str, folder: Path, order: int, projective: bool) -
     return Parser(
         lambda treebank: mst("train", f"train-file:{treebank}", f"iters:{EPOCHS}"),
         lambda treebank, parsed: mst("test", f"test-file:{treebank}", f"output-file:{parsed}"),
-        normal=False,
+        keeps_words=False,
     )
 
 

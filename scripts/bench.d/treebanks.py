@@ -47,5 +47,11 @@ def blind(trees: Iterable[Tree]) -> Iterator[Tree]:
         yield [[form, tag, str(number), "dep" if number else "root"] for number, (form, tag, *_) in enumerate(tree)]
 
 
+def with_words(words: Iterable[Tree], trees: Iterable[Tree]) -> Iterator[Tree]:
+    """The heads and relations of `trees` for the forms and tags of `words`."""
+    for given, tree in zip(words, trees):
+        yield [[form, tag, head, relation] for (form, tag, *_), (*_, head, relation) in zip(given, tree)]
+
+
 def count_words(trees: Iterable[Tree]) -> int:
     return sum(map(len, trees))

@@ -290,6 +290,9 @@ def test_a_treebank_for_all_parsers_is_conllu_and_conllx_at_once(load: Load, tmp
     assert list(treebanks.read_trees(tmp_path / "plain.conllu")) == trees
     (blind, _) = treebanks.blind(trees)
     assert blind == [["vamos", "VERB", "0", "root"], ["nos", "PRON", "1", "dep"], ["mar", "NOUN", "2", "dep"]]
+    found = [["<num>", "X", "3", "obj"], ["<num>", "X", "3", "obj"], ["a", "X", "0", "root"]]  # as MSTParser writes it
+    (named, *_) = treebanks.with_words(trees, [found])
+    assert named == [["vamos", "VERB", "3", "obj"], ["nos", "PRON", "3", "obj"], ["mar", "NOUN", "0", "root"]]
     assert [tree[0][0] for tree in treebanks.spread_out([[[str(i)]] for i in range(10)], 3)] == ["0", "3", "6"]
 
 
