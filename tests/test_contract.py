@@ -55,6 +55,16 @@ CONTRACT = {
         "mrjob.sim.SimMRJobRunner",
         "engines/this_machine.py",
     ),
+    "mrjob.inline:InlineMRJobRunner._sort_input_func": (
+        "(self)",
+        "mrjob.sim.SimMRJobRunner",
+        "engines/this_machine.py",
+    ),
+    "mrjob.local:LocalMRJobRunner._sort_input_func": (
+        "(self)",
+        "mrjob.local.LocalMRJobRunner",
+        "engines/this_machine.py",
+    ),
     "mrjob.inline:InlineMRJobRunner._cleanup_local_tmp": (
         "(self)",
         "mrjob.runner.MRJobRunner",

@@ -134,7 +134,8 @@ def test_json_files(copied: Callable[[], Path], name: str) -> None:
             check_intact(read_prepared(str(run / "prepared")))
         show(run)
 
-    assert 0 < refusals(use, 40) < 40
+    # A damaged epoch is not the end of a run: what is whole is shown instead.
+    assert (0 if "epoch" in name else 1) <= refusals(use, 40) < 40
 
 
 def test_lines_of_the_history(copied: Callable[[], Path]) -> None:
@@ -146,7 +147,7 @@ def test_lines_of_the_history(copied: Callable[[], Path]) -> None:
         (run / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         show(run)
 
-    assert 0 < refusals(use, 40) < 40
+    assert refusals(use, 40) == 0  # the epochs' folders have it, too
 
 
 def test_a_prepared_corpus_names_only_its_own_shards(copied: Callable[[], Path]) -> None:

@@ -20,7 +20,7 @@ from perceptron_jobs.options.spelling import as_arguments, option_names
 KEYS = {
     "title": str,
     "source": str,  # the paper, and its table or figure
-    "corpora": dict,  # name → task, train, dev, limit, make
+    "corpora": dict,  # name → task, train, dev, limit, make, full
     "seeds": list,
     "full_seeds": list,  # with --full
     "options": dict,  # of `perceptron train`, for every run
@@ -30,7 +30,7 @@ KEYS = {
     "figure": object,  # a dict, or a list of them, whose panels stand in one chart
     "papers": dict,  # name of the paper → row of the table → measure → number
 }
-CORPUS_KEYS = ("task", "train", "dev", "limit", "make")
+CORPUS_KEYS = ("task", "train", "dev", "limit", "make", "full")
 CURVE_AXES = ("epoch", "seconds")  # a run has many values of these, and one of any other axis
 
 # What the grid itself decides; every other option of `perceptron train` may be given in a run.
@@ -121,7 +121,7 @@ class _Reader:
             self.known("baseline", [self.content["baseline"]], list(self.content["runs"]))
 
     def corpora(self, data: Optional[str], full: bool) -> dict[str, Corpus]:
-        """The corpora by their name in the file."""
+        """The corpora by their name in the file; those with `full: true` only if `full`."""
         found = {}
         for name, given in self.content["corpora"].items():
             self.known(f"corpora: {name}", list(given), CORPUS_KEYS)
@@ -139,6 +139,10 @@ class _Reader:
                 tuple(os.path.join(data or "", path) for path in as_list(given[key])) for key in ("train", "dev")
             )
             self.known(f"corpora: {name}: make", [given["make"]] if "make" in given else [], list(MAKERS))
+            if given.get("full", False) not in (True, False):
+                self.refuse(f"corpora: {name}: `full` must be true or false, not {given['full']!r}")
+            if given.get("full") and not full:
+                continue
             full_name = f"{name}-{limit}" if limit else name
             found[name] = Corpus(full_name, find_task(task), train, dev, limit, given.get("make"))
         return found
@@ -156,7 +160,8 @@ class _Reader:
             }
             self.known(f"runs: {group}", list(given), allowed)
             lists = {"corpus": list(corpora), "deal": SHUFFLED, "shards": 1, **given}
-            self.known(f"runs: {group}: corpus", as_list(lists["corpus"]), list(corpora))
+            self.known(f"runs: {group}: corpus", as_list(lists["corpus"]), list(self.content["corpora"]))
+            lists["corpus"] = [name for name in as_list(lists["corpus"]) if name in corpora]
             self.known(f"runs: {group}: deal", as_list(lists["deal"]), [SHUFFLED, *UNEVEN])
             axes = [*map(as_list, lists.values()), seeds]
             if len(cells) + math.prod(map(len, axes)) > MOST_CELLS:

@@ -91,7 +91,7 @@ def _panel(
         lines,
         log_x=x in LOG_AXES,
         x_ticks=places if is_axis else (),
-        from_zero=not y.startswith("dev"),
+        from_zero=not y.startswith(("dev", "uas")),
         log_y=y in COUNTS,
     )
 

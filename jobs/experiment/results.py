@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any, Callable, NamedTuple, Optional
 
+from perceptron_jobs.experiment.attachment import attachment
 from perceptron_jobs.experiment.cell import Cell
 from perceptron_jobs.experiment.clock import seconds_until, training_seconds
 from perceptron_jobs.experiment.model_size import model_size
@@ -146,6 +147,15 @@ def _loss(result: Result, baseline: Optional[Result]) -> Optional[float]:
     return baseline.curve("dev.averaged")[-1] - result.curve("dev.averaged")[-1] if baseline else None
 
 
+def _uas(which: str) -> Callable[[Result, Optional[Result]], Optional[float]]:
+    return lambda run, _: getattr(attachment(run.run_dir, run.cell.corpus), which)
+
+
+def _uas_lost(result: Result, baseline: Optional[Result]) -> Optional[float]:
+    ours, theirs = (_uas("averaged")(run, None) if run else None for run in (result, baseline))
+    return None if ours is None or theirs is None else theirs - ours
+
+
 def _last_of(curve: str) -> Callable[[Result, Optional[Result]], float]:
     return lambda run, _: run.curve(curve)[-1]
 
@@ -160,6 +170,9 @@ MEASURES = {
         lambda run, _: fmean(run.curve("dev.last")[-LATE_EPOCHS:]),
     ),
     "dev": Measure("dev {score}", 2, lambda run, _: _percent(run.history[-1], "score")),
+    "uas.averaged": Measure("dev UAS, averaged weights", 2, _uas("averaged")),
+    "uas.last": Measure("dev UAS, last weights", 2, _uas("last")),
+    "uas.lost": Measure("UAS lost", 2, _uas_lost, "UAS lost: the baseline's averaged dev UAS, less the run's."),
     "epochs": Measure("epochs", 0, lambda run, _: run.history[-1].epoch),
     "convergence": Measure(
         "epochs to convergence",

@@ -34,6 +34,9 @@ READY_EXPERIMENTS = (
     "processors",
     "baselines",
     "second-order",
+    "parsing-strategies",
+    "parsing-mixing",
+    "sparse-parsing",
 )
 
 

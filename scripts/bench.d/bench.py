@@ -25,8 +25,10 @@ Side = Callable[[int], Measurement]  # measures once; gets the number of the tur
 
 
 class Bench:
-    def __init__(self, data: Path, scratch: Path, repeats: int, rivals: Mapping[str, Rival] = RIVALS) -> None:
-        self.data, self.scratch, self.repeats, self.rivals = data, scratch, repeats, rivals
+    def __init__(
+        self, data: Path, scratch: Path, repeats: int, rivals: Mapping[str, Rival] = RIVALS, full: bool = False
+    ) -> None:
+        self.data, self.scratch, self.repeats, self.rivals, self.full = data, scratch, repeats, rivals, full
         self.versions: dict[str, str] = {}
         self.absent: dict[str, str] = {}  # rival → why it is not there
         self.failures: list[str] = []
@@ -77,6 +79,10 @@ class Bench:
         scores = json.loads(self.perceptron("evaluate", "--predicted", tagged, "--json").output)
         return scores["f1"] if "f1" in scores else scores["accuracy"]
 
+    def scores(self, gold: Path, parsed: Path) -> dict[str, Any]:
+        """What `evaluate` says of parsed trees."""
+        return json.loads(self.perceptron("evaluate", gold, parsed, "--json").output)
+
     def features(self, task: Path) -> Path:
         """The task's features, for rivals."""
         path = self.scratch / f"{task.stem}.features.json"
@@ -100,7 +106,8 @@ class Bench:
                     del taken[name]
                     continue
                 taken[name].append(one)
-                self.say(f"{turn + 1}/{self.repeats} {name}: {one.seconds:.2f} s, {one.peak / 2**20:.0f} MB")
+                times = f"{one.seconds:.2f} s ({one.processor:.2f} of the processor)"
+                self.say(f"{turn + 1}/{self.repeats} {name}: {times}, {one.peak / 2**20:.0f} MB")
         return taken
 
     def compare(
@@ -142,4 +149,8 @@ def report(one: Measurement) -> dict[str, Any]:
 
 
 def raw(taken: Mapping[str, Sequence[Measurement]]) -> dict[str, object]:
-    return {name: [{"seconds": one.seconds, "peak": one.peak} for one in ones] for name, ones in taken.items()}
+    return {name: [_plain(one) for one in ones] for name, ones in taken.items()}
+
+
+def _plain(one: Measurement) -> dict[str, float]:
+    return {"seconds": one.seconds, "processor": one.processor, "peak": one.peak}

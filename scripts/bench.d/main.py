@@ -33,6 +33,7 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--data", type=Path, default=Path(default), metavar="DIR", help="the corpora (default: $PERCEPTRON_DATA)"
     )
+    parser.add_argument("--full", action="store_true", help="train slow rivals on whole corpora, too (hours)")
     arguments = parser.parse_args(given)
     for name in arguments.names:
         if name not in BENCHMARKS:
@@ -89,7 +90,7 @@ def main() -> int:
     names = arguments.names or list(BENCHMARKS)
     described = machine.describe()
     with tempfile.TemporaryDirectory(prefix="perceptron-bench-") as scratch:
-        bench = Bench(arguments.data.absolute(), Path(scratch), arguments.repeats)
+        bench = Bench(arguments.data.absolute(), Path(scratch), arguments.repeats, full=arguments.full)
         outcomes = run(names, bench)
     versions = ", ".join(f"{name} {version}" for name, version in bench.versions.items()) or "none"
     remark = (

@@ -1,4 +1,5 @@
-"""Runs a process and measures it: wall clock, and the peak of the resident memory of it and all its descendants.
+"""Runs a process and measures it: wall clock, processor seconds, and the peak of the resident memory, all of them of
+it and all its descendants.
 
 Memory is sampled from /proc. Pages that processes of one tree share are counted in each of them, so the sum of a
 tree is an upper bound; for a single process the kernel's own high-water mark makes it exact.
@@ -7,6 +8,7 @@ tree is an upper bound; for a single process the kernel's own high-water mark ma
 import contextlib
 import os
 import re
+import resource
 import subprocess
 import tempfile
 import threading
@@ -24,6 +26,7 @@ class Measurement(NamedTuple):
     seconds: float
     peak: int  # bytes
     output: str  # what it wrote to standard output
+    processor: float = 0.0  # seconds of all its threads and descendants, user and system
 
 
 def measure(
@@ -32,7 +35,7 @@ def measure(
     """Run the command to its end; raise Failed if its exit code is not 0."""
     arguments = [str(argument) for argument in command]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        began = time.perf_counter()
+        began, before = time.perf_counter(), _processor()
         process = subprocess.Popen(
             arguments,
             stdin=subprocess.DEVNULL,
@@ -43,11 +46,17 @@ def measure(
         )
         with _ended_with_us(process), _Sampler(process.pid) as sampler:
             code = process.wait()
-            seconds = time.perf_counter() - began
+            seconds, processor = time.perf_counter() - began, _processor() - before
         if code:
             words = _text(err)
             raise Failed(f"{os.path.basename(arguments[0])} ended with exit code {code}: {_last_line(words)}", words)
-        return Measurement(seconds, sampler.peak, _text(out))
+        return Measurement(seconds, sampler.peak, _text(out), processor)
+
+
+def _processor() -> float:
+    """The processor seconds of all processes that have ended; only one is measured at a time."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _last_line(words: str) -> str:

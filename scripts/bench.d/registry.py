@@ -16,6 +16,7 @@ BENCHMARKS = {
     "train": Entry("bench_train", "file to model file, CoNLL-2000, 10 epochs, against python-crfsuite"),
     "tag": Entry("bench_tag", "file to tagged file, CoNLL-2000 and Brown, against python-crfsuite"),
     "labels": Entry("bench_labels", "file to model, Brown's 190 tags, against CRFsuite, OpenNLP and NLTK"),
+    "parse": Entry("bench_parse", "treebank to parser to trees, against MaltParser, MSTParser and UDPipe"),
     "classify": Entry("bench_classify", "an epoch of classification, 100,000 instances, against scikit-learn"),
     "memory": Entry("bench_memory", "peak memory of training on all of Brown, against CRFsuite"),
     "cores": Entry("bench_cores", "two shards on two cores against one shard"),

@@ -4,6 +4,7 @@ import gzip
 import importlib
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,20 @@ from perceptron_core.task_file import read_task
 from repository import ROOT
 
 FOLDER = ROOT / "scripts" / "bench.d"
-NAMES = ("epoch", "train", "tag", "labels", "classify", "memory", "cores", "cluster", "growth", "shuffle", "wire")
+NAMES = (
+    "epoch",
+    "train",
+    "tag",
+    "labels",
+    "parse",
+    "classify",
+    "memory",
+    "cores",
+    "cluster",
+    "growth",
+    "shuffle",
+    "wire",
+)
 
 Load = Callable[[str], ModuleType]
 
@@ -186,6 +200,13 @@ def test_the_memory_of_a_process_tree_is_added_up(load: Load) -> None:
     assert both > alone + 45_000_000
 
 
+def test_processor_seconds_are_those_of_all_descendants(load: Load) -> None:
+    busy = "import time; end = time.process_time() + 0.2\nwhile time.process_time() < end: pass"
+    parent = f"import subprocess, sys, time; subprocess.run([sys.executable, '-c', {busy!r}]); time.sleep(0.2)"
+    taken = load("measure").measure([sys.executable, "-c", parent])
+    assert 0.2 <= taken.processor <= taken.seconds
+
+
 # ---------------------------------------------------------------- what rivals are given
 
 
@@ -265,3 +286,91 @@ def test_what_is_written_is_read_again(load: Load, tmp_path: Path) -> None:
     corpora.write(tmp_path / "text", iter(sentences))
     assert list(corpora.read(tmp_path / "text")) == sentences
     assert list(corpora.every(tmp_path / "text", 2)) == sentences[::2]
+
+
+# ---------------------------------------------------------------- parsers
+
+TREEBANK = """# text = vámonos al mar
+1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_
+1\tvamos\tir\tVERB\tvm\tNumber=Plur\t0\troot\t_\t_
+2\tnos\tnosotros\tPRON\tpp\t_\t1\tobj\t_\t_
+2.1\t(ya)\t_\t_\t_\t_\t_\t_\t_\t_
+3\tmar\tmar\tNOUN\tnc\t_\t1\tobl\t_\t_
+
+1\tSí\tsí\tINTJ\ti\t_\t0\troot\t_\t_
+
+"""
+
+
+def test_a_treebank_for_all_parsers_is_conllu_and_conllx_at_once(load: Load, tmp_path: Path) -> None:
+    treebanks = load("treebanks")
+    (tmp_path / "full.conllu").write_text(TREEBANK, encoding="utf-8")
+    trees = list(treebanks.read_trees(tmp_path / "full.conllu"))
+    assert trees[0][1] == ["nos", "PRON", "1", "obj"] and treebanks.count_words(trees) == 4
+    treebanks.write_trees(tmp_path / "plain.conllu", trees)
+    lines = (tmp_path / "plain.conllu").read_text(encoding="utf-8").split("\n")
+    assert lines[1] == "2\tnos\t_\tPRON\tPRON\t_\t1\tobj\t_\t_" and lines[3] == "" and len(lines) == 7
+    assert list(treebanks.read_trees(tmp_path / "plain.conllu")) == trees
+    (blind, _) = treebanks.blind(trees)
+    assert blind == [["vamos", "VERB", "0", "root"], ["nos", "PRON", "1", "dep"], ["mar", "NOUN", "2", "dep"]]
+    found = [["<num>", "X", "3", "obj"], ["<num>", "X", "3", "obj"], ["a", "X", "0", "root"]]  # as MSTParser writes it
+    (named, *_) = treebanks.with_words(trees, [found])
+    assert named == [["vamos", "VERB", "3", "obj"], ["nos", "PRON", "3", "obj"], ["mar", "NOUN", "0", "root"]]
+    assert [tree[0][0] for tree in treebanks.spread_out([[[str(i)]] for i in range(10)], 3)] == ["0", "3", "6"]
+
+
+def test_programs_from_maven_need_maven(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(load("problems").Missing, match="there is no java on the PATH; on Debian: apt install"):
+        load("rivals").RIVALS["MaltParser"].install()
+
+
+def test_one_byte_of_mstparsers_maps_is_changed(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rivals = load("rivals")
+    rival = rivals.MstParser()
+    rival.folder = tmp_path
+    (tmp_path / "lib").mkdir()
+    with zipfile.ZipFile(tmp_path / "lib" / rival.trove, "w") as jar:
+        jar.writestr(rival.patched, b"before" + rival.says_0 + b"after")
+    monkeypatch.setattr(rivals.FromMaven, "_fetch", lambda self: None)
+    rival._fetch()
+    assert (tmp_path / "classes" / rival.patched).read_bytes() == b"before" + rival.says_minus_1 + b"after"
+    assert sum(a != b for a, b in zip(rival.says_0, rival.says_minus_1)) == 1
+    assert rival.class_path.startswith(str(tmp_path / "classes")), "it is found before the jar"
+
+
+def test_slow_parsers_learn_from_whole_treebanks_only_on_demand(load: Load) -> None:
+    parse = load("bench_parse")
+    for full in (False, True):
+        rivals = {rival for work in parse.works(full) for rival in work.rivals}
+        whole = {rival for work in parse.works(full) if not work.part for rival in work.rivals}
+        assert rivals == set(parse.RIVALRIES) and (parse.MST2 in whole) == full and parse.MALT in whole
+
+
+def test_parsers_are_compared_where_no_rival_is_there(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    parse, results, problems = load("bench_parse"), load("results"), load("problems")
+    (tmp_path / "tiny").mkdir()
+    for part in ("train", "dev"):
+        with gzip.open(tmp_path / "tiny" / f"{part}.conllu.gz", "wt", encoding="utf-8") as file:
+            file.write(TREEBANK)
+
+    class Absent:
+        def install(self) -> str:
+            raise problems.Missing("nobody has it")
+
+    monkeypatch.setattr(load("parsers"), "EPOCHS", 1)  # after more of them, so few sentences are separated
+    monkeypatch.setattr(parse, "works", lambda full: [parse.Work("Tiny", "tiny", True, [parse.MALT])])
+    (tmp_path / "scratch").mkdir()
+    bench = load("bench").Bench(tmp_path, tmp_path / "scratch", 1, {parse.MALT: Absent()})
+    outcome = parse.run(bench)
+    training, parsing, speed = outcome.rows
+    for row in (training, parsing):
+        assert row.instead == "missing: nobody has it" and row.met is None
+        assert row.ours.median > 0 and row.memory[0] > 0 and 0 <= row.accuracy[0] <= 1 and row.accuracy[1] is None
+    assert speed.goal == "≥ 60,000" and speed.met == (speed.ours.median >= 60_000) and speed.unit == "words/s"
+    (table,) = outcome.details
+    assert [row[0] for row in table.rows] == list(parse.OURS) and "dev part: 4 words" in table.title
+    assert "missing: nobody has it" in results.document([outcome], [])
+    assert "MaltParser is missing" in capsys.readouterr().out

@@ -6,11 +6,18 @@ from perceptron_core.corpus import FORMATS, make_format
 from perceptron_core.errors import InputError, UserError
 from perceptron_core.task_file import read_task
 
-INPUTS = {"svmlight": ["number"], "label_text": ["text"], "csv": ["text"], "tsv": ["text"], "conllu": ["form", "upos"]}
+INPUTS = {
+    "conllu_tree": ["form", "upos"],
+    "svmlight": ["number"],
+    "label_text": ["text"],
+    "csv": ["text"],
+    "tsv": ["text"],
+    "conllu": ["form", "upos"],
+}
 
 
 def of(name, **options):
-    predict = "upos" if name == "conllu" else "tag"
+    predict = {"conllu": "upos", "conllu_tree": "head"}.get(name, "tag")
     columns = INPUTS.get(name, ["word", "tag"])
     return make_format(name, columns, predict, **options)
 

@@ -87,7 +87,7 @@ def test_what_is_kept_is_what_one_counts_by_hand(
 
 
 def test_neither_shards_nor_runner_nor_reducers_decide(corpus: Path, must: Any, tmp_path: Path) -> None:
-    ways = [(1, "inline", 1), (3, "inline", 4), (7, "inline", 1), (3, "local", 2), (90, "inline", 1)]
+    ways = [(1, "inline", 1), (3, "inline", 4), (7, "inline", 1), (3, "local", 2), (40, "inline", 1)]
     files = set()
     for number, (shards, runner, reducers) in enumerate(ways):
         output = tmp_path / str(number)

@@ -247,9 +247,9 @@ def test_a_killed_run_ends_with_the_same_bytes(
     assert deciding(contents(run)) == deciding(contents(counted))
 
 
-def test_more_shards_than_sentences(must: Any, corpus: Path, tmp_path: Path) -> None:
+def test_shards_of_one_sentence(must: Any, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "two.txt").write_text("the DT B-NP\n\nкот NN B-VP\n", encoding="utf-8")
-    given = (corpus / "task.yaml", "--train", tmp_path / "two.txt", "--shards", 5, "--mixing", "scaled")
+    given = (corpus / "task.yaml", "--train", tmp_path / "two.txt", "--shards", 2, "--mixing", "scaled")
     must("train", *given, "--run-dir", tmp_path / "run")
     tagged = must("predict", tmp_path / "run", tmp_path / "two.txt")
     assert [line.split()[2:] for line in tagged.split("\n") if line] == [["B-NP", "B-NP"], ["B-VP", "B-VP"]]

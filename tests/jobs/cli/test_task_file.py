@@ -108,7 +108,7 @@ READY.update({f"{name}-second": READY[name] for name in ("pos", "upos", "chunkin
 def test_ready_tasks_work_by_name_from_any_folder(name, must, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("train.txt").write_text("\n".join(READY[name]) + "\n", encoding="utf-8")
-    said = must("train", name, "--train", "train.txt", "--run-dir", "run")
+    said = must("train", name, "--train", "train.txt", "--run-dir", "run", "--epochs", 50)
     assert "the training set is separated" in said
     score = json.loads(must("evaluate", "run", "train.txt", "--json"))
     assert score["accuracy"] == 1 and ("f1" in score) == (name in ("chunking", "chunking-second", "ner"))

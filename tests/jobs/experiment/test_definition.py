@@ -26,6 +26,7 @@ BAD = {
     "an unknown corpus": ({"runs": {"serial": {"corpus": "ptb"}}}, "corpus: `ptb` is not known; there are phrases"),
     "a corpus without dev": ({"corpora": {"p": {"task": "pos", "train": "x"}}}, "corpora: p: `dev` is missing"),
     "a limit that is none": ({"phrases": {"limit": "all"}}, "`limit` must be a number of"),
+    "a corpus that is half full": ({"phrases": {"full": "half"}}, "`full` must be true or false, not 'half'"),
     "a corpus made of nothing": ({"phrases": {"make": "topics"}}, "make: `topics` is not known; there are genres"),
     "a file that is none": ({"phrases": {"train": 3}}, "`train` must be a name, not 3"),
     "a name of nothing": ({"runs": {"{mixture}": {}}}, "what stands in braces must be an option of the run"),
@@ -95,6 +96,19 @@ def test_where_the_corpora_are_has_to_be_said(perceptron, monkeypatch, tmp_path)
     assert refused.code == 2 and "give a file, or a ready one: ner-strategies" in refused.err
 
 
+def test_a_large_corpus_may_be_left_out_unless_all_is_wanted(write, corpus):
+    large = {"task": "task.yaml", "train": "large.txt", "dev": "dev.txt", "full": True}
+    small = {"task": "task.yaml", "train": "train.txt", "dev": "dev.txt"}
+    runs = {"everywhere": {}, "named": {"corpus": ["small", "large"], "epochs": 2}}
+    table = {"rows": ["corpus", "run"], "values": "errors"}
+    path = write("sizes", corpora={"small": small, "large": large}, runs=runs, baseline=None, papers=None, table=table)
+
+    def corpora(full):
+        return [cell.corpus.name for cell in read_experiment(str(path), str(corpus), full).cells]
+
+    assert corpora(False) == ["small", "small"] * 2 and corpora(True) == ["small", "small", "large", "large"] * 2
+
+
 def test_a_wrong_file_is_named(tmp_path):
     (tmp_path / "list.yaml").write_text("- 1")
     with pytest.raises(InputError, match="is not an experiment"):
@@ -112,6 +126,15 @@ def test_the_ready_experiments_are_sound(name, full):
     assert {cell.options["seed"] for cell in experiment.cells} == ({1, 2, 3} if full else {1})
     assert all(cell.corpus.limit is None or not full for cell in experiment.cells)
     assert "table" in experiment.content and "figure" in experiment.content
+
+
+def test_a_corpus_has_the_same_meaning_in_all_ready_experiments():
+    """They may be run into one folder, where corpora are prepared by name."""
+    meanings: dict[str, set[tuple]] = {}
+    for name in READY_EXPERIMENTS:
+        for cell in read_experiment(find_experiment(name), "corpora", False).cells:
+            meanings.setdefault(cell.corpus.name, set()).add(cell.corpus)
+    assert len(meanings) > 9 and all(len(different) == 1 for different in meanings.values())
 
 
 def test_the_ready_experiments_are_installed_with_the_package():

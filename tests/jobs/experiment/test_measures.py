@@ -136,6 +136,36 @@ def test_sparse_runs_are_measured_beside_the_whole_one(write, corpus, must, tmp_
     assert f"| phrases | pruned(20) | 20 | {features[1]:,} |" in text and "| corpus | run | min-count |" in text
 
 
+def test_the_heads_of_a_parser_are_scored_apart(must, tmp_path, write):
+    """UAS, which is not the headline, is that of `evaluate`; where there are no trees, there is none."""
+    tree = "1\tdogs\t_\t{0}\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n3\t{1}\t_\tADV\t_\t_\t{2}\n\n"
+    texts = [
+        tree.format(tag, *rest) for tag in ("NOUN", "X") for rest in (("now", "2\tobl\t_\t_"), ("!", "1\tx\t_\t_"))
+    ]
+    (tmp_path / "train.conllu").write_text("".join(texts[:2]))
+    (tmp_path / "dev.conllu").write_text("".join(texts[1:]).replace("nsubj", "csubj"))
+    trees = {"task": "parsing-fast", "train": str(tmp_path / "train.conllu"), "dev": str(tmp_path / "dev.conllu")}
+    table = {"rows": "run", "values": ["uas.last", "uas.averaged", "uas.lost", "dev.averaged"]}
+    changes = {"seeds": [1], "options": {"epochs": 1}, "runs": {"serial": {}}, "papers": None, "table": table}
+    path = write("parsers", corpora={"trees": trees}, figure=None, **changes)
+    must("experiment", path, "--data", tmp_path, "--output", tmp_path / "out")
+    run = tmp_path / "out" / "runs" / "trees_shards-1_epochs-1_seed-1"
+    with open(tmp_path / "out" / "parsers.csv", newline="") as file:
+        (row,) = csv.DictReader(file)
+    for which in ("last", "averaged"):
+        scores = json.loads(must("evaluate", run, tmp_path / "dev.conllu", "--weights", which, "--json"))
+        assert float(row[f"uas.{which}"]) == pytest.approx(100 * scores["uas"], abs=1e-3)
+        assert scores["las"] < scores["uas"] > 0
+    assert float(row["uas.lost"]) == 0 and float(row["uas.averaged"]) > float(row["dev.averaged"])
+
+
+def test_where_there_are_no_trees_there_is_no_attachment(done, write, corpus, must):
+    output, _ = done
+    path = write("heads", table={"rows": ["run", "shards"], "values": ["uas.averaged", "uas.lost"]}, papers=None)
+    must("experiment", path, "--data", corpus, "--output", output)
+    assert "| serial | 1 | – | – |" in (output / "heads.md").read_text(encoding="utf-8")
+
+
 # ---------------------------------------------------------------- tables
 
 
