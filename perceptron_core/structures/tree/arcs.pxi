@@ -265,12 +265,12 @@ cdef class ArcScores:
                         self.arc[h * self.stride + d] += line_of(&self.lines, self.marked_key(t, h, d))[0]
 
     cdef void add_loss(self, const int32_t *gold) noexcept nogil:
-        """Every arc that is not gold scores one more."""
+        """Every arc that is not gold scores LOSS more."""
         cdef Py_ssize_t h, d
         for h in range(self.n + 1):
             for d in range(1, self.n + 1):
                 if h != gold[d]:
-                    self.arc[h * self.stride + d] += 1
+                    self.arc[h * self.stride + d] += LOSS
 
     # ------------------------------------------------------------ the features of one arc
 

@@ -11,7 +11,7 @@ cdef class TreeFinder(Finder):
 
     In training the relations are those of the gold tree's arcs, so that both are learned from the same sentence.
     A learner that wants a margin gets the tree with the highest score + loss, which violates it most: every arc and
-    every relation that is not gold scores one more. Where the search may miss the gold tree (climb; a projective search
+    every relation that is not gold scores LOSS more. Where the search may miss the gold tree (climb; a projective search
     of a tree that is not), the arcs are updated only if the guess does not score below the gold tree.
     """
 

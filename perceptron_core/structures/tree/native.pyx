@@ -18,6 +18,7 @@ from perceptron_core.kernels.memory cimport (
 import numpy as np
 
 cdef float NEVER = -INFINITY
+cdef float LOSS = <float>0.99  # scoring.py says why it is not 1
 
 cdef enum:  # the numbers of the banks
     ARCS, RELATIONS

@@ -85,7 +85,7 @@ cdef class RelationScores:
         if gold >= 0:
             for r in range(self.count):
                 if r != gold:
-                    self.scores[r] += 1
+                    self.scores[r] += LOSS
         for r in range(1, self.count):
             if self.scores[r] > self.scores[found]:
                 found = <int32_t>r

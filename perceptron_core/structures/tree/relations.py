@@ -9,7 +9,7 @@ from typing import Optional
 import numpy as np
 
 from perceptron_core.kernels.reference.bank import KeyedBank
-from perceptron_core.structures.tree.scoring import Sides
+from perceptron_core.structures.tree.scoring import LOSS, Sides
 
 
 def neighbourhood(heads: Sequence[int], d: int) -> tuple[int, ...]:
@@ -36,9 +36,9 @@ def relation_keys(sides: Sides, heads: Sequence[int], d: int) -> list[int]:
 
 
 def best_relation(sides: Sides, heads: Sequence[int], d: int, bank: KeyedBank, gold: Optional[int] = None) -> int:
-    """If the gold one is given, with the loss: every other one scores one more."""
+    """If the gold one is given, with the loss: every other one scores LOSS more."""
     scores = np.zeros(bank.labels, np.float32)
     bank.add_scores(np.array([key for key in relation_keys(sides, heads, d) if key], np.uint64), scores)
     if gold is not None:
-        scores[np.arange(len(scores)) != gold] += np.float32(1)
+        scores[np.arange(len(scores)) != gold] += LOSS
     return int(np.argmax(scores))

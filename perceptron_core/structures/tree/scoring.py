@@ -19,6 +19,9 @@ from perceptron_core.structures.tree.features import ARC_LABELS, Group, TreeProg
 
 ANY = 0  # the label of a row that every arc has
 ZERO = np.float32(0)
+# What a wrong arc or relation scores more, where a margin is wanted. A little less than the loss, 1: MIRA moves to a
+# margin of just the loss, which rounding must not make a violation again.
+LOSS = np.float32(0.99)
 
 Feature = tuple[int, bool]  # its key, and whether its row has a weight for the direction × distance, too
 
@@ -146,9 +149,9 @@ class TreeScores:
         return scores
 
     def add_loss(self, gold: Sequence[int]) -> None:
-        """Every arc that is not gold scores one more."""
+        """Every arc that is not gold scores LOSS more."""
         for d in range(1, self.n + 1):
-            self.arc[[h for h in range(self.n + 1) if h != gold[d]], d] += np.float32(1)
+            self.arc[[h for h in range(self.n + 1) if h != gold[d]], d] += LOSS
 
     def _arc(self, h: int, d: int) -> np.float32:
         label = arc_label(h, d)
