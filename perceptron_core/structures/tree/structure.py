@@ -175,6 +175,8 @@ class Tree(Structure):
         threads: int = 1,
     ) -> TreeEngine:
         relations = labels[len(ARC_LABELS) :]
+        if tuple(labels[: len(ARC_LABELS)]) != ARC_LABELS or not relations:
+            raise UserError("the labels are not those of trees, or there is no relation; the model is damaged")
         return TreeEngine(
             self.features,
             self.tree_program,

@@ -5,12 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perceptron_core.errors import UserError
 from perceptron_core.kernels import native, reference
 from perceptron_core.learners import LEARNERS
 from perceptron_core.registry import TREE_DECODERS
 from perceptron_core.settings import Settings
 from perceptron_core.structures.tree import listing
 from perceptron_core.structures.tree import reference as reference_finder
+from perceptron_core.structures.tree.features import ARC_LABELS
+from perceptron_core.structures.tree.structure import Tree
+from perceptron_core.weights.rows import empty
 
 pytestmark = pytest.mark.skipif(native is None, reason="the compiled kernels were not built: install a C compiler")
 
@@ -98,6 +102,14 @@ def test_threads_change_nothing(trees: Any, decoder: str) -> None:
     random = np.random.default_rng(len(decoder))
     problem = trees.random_problem(random, decoder in ("eisner2", "climb"), sentences=12)
     agree(trees, problem, Settings("mira", 0.1, decoder, minibatch=4, k_best=2), threads=3)
+
+
+@pytest.mark.parametrize("labels", [ARC_LABELS, ARC_LABELS[:3], ("root", *ARC_LABELS)])
+def test_labels_of_a_damaged_model_are_refused(trees: Any, labels: tuple[str, ...]) -> None:
+    structure = Tree(trees.features_of(trees.ARC_TEMPLATES), {"format_options": {}})
+    structure.engine([*ARC_LABELS, "root"], Settings(decoder="mst"), empty(weight=np.float32))
+    with pytest.raises(UserError, match="the labels are not those of trees"):
+        structure.engine(labels, Settings(decoder="mst"), empty(weight=np.float32))
 
 
 def test_longer_sentences_are_equal(trees: Any) -> None:
