@@ -3,6 +3,7 @@
 import pytest
 
 from perceptron_jobs.storage import join, storage_of
+from treebank import treebank
 
 pytestmark = [pytest.mark.hadoop, pytest.mark.usefixtures("hadoop")]
 
@@ -10,6 +11,12 @@ HISTORY = """columns: [word, pos, chunk]
 predict: chunk
 features: ["word[0]", "label[-1]", "label[-2]", "label[-2] & label[-1]", "label[-1] & pos[0]"]
 options: {decoder: greedy}
+"""
+TREES = """kind: tree
+columns: [form, upos]
+features: ["head.form & child.upos", "left.upos & between.upos & right.upos", "sibling.upos & child.upos"]
+relations: ["child.form & head.upos & direction"]
+options: {decoder: climb}
 """
 TEXTS = "kind: classification\nfeatures: ['lower[0]', 'lower[0] & lower[1]']\n"
 
@@ -82,3 +89,15 @@ def test_classification(same, must, tmp_path):
     for command in ("predict", "evaluate"):
         there = must(command, run, "hdfs:///learners/texts.txt", "-r", "hadoop")
         assert there == must(command, tmp_path / "run", texts)
+
+
+def test_trees(same, must, tmp_path):
+    """A parser with siblings and relations; the run on this machine has stopped after an epoch, and goes on."""
+    trees, task = tmp_path / "trees.conllu", tmp_path / "task.yaml"
+    task.write_text(TREES)
+    trees.write_text(treebank(3, 40), encoding="utf-8")
+    options = ("--shards", 3, "--learner", "mira", "--aggressiveness", 0.1)
+    must("train", task, "--train", trees, "--run-dir", tmp_path / "run", "--quiet", "--epochs", 1, *options)
+    run = same("trees", *options, "--epochs", 2, task=task, train=trees, files=["epoch-0002/average"])
+    there = must("predict", run, "hdfs:///learners/trees.txt", "-r", "hadoop")
+    assert there == must("predict", tmp_path / "run", trees)
