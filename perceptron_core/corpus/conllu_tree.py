@@ -12,7 +12,7 @@ from perceptron_core.corpus.blocks import Columns, Fields, Place
 from perceptron_core.corpus.conllu import FIELDS, ConlluFormat
 from perceptron_core.corpus.format import TREE, Labels, input_columns
 from perceptron_core.corpus.sentence import Targets
-from perceptron_core.corpus.trees import find_cycle
+from perceptron_core.corpus.trees import LONGEST, find_cycle
 from perceptron_core.errors import InputError, UserError
 
 HEAD, RELATION = "head", "deprel"
@@ -55,6 +55,13 @@ class ConlluTreeFormat(ConlluFormat):
         self, rows: list[Fields], positions: Sequence[int], place: Place, labels: Labels
     ) -> tuple[Columns, Optional[Targets]]:
         """A lemma, tag or feature that is not there ("_") is no value; a word without its universal tag is refused."""
+        if len(rows) > LONGEST:
+            raise InputError(
+                f"a sentence has {len(rows):,} words, but a tree has at most {LONGEST:,}; put a blank line between "
+                "sentences, or split it.",
+                place.source,
+                place.start,
+            )
         columns, targets = super()._columns(rows, positions, place, labels)
         if not any(NOTHING in column for column in columns):
             return columns, targets

@@ -5,6 +5,8 @@
 
 from collections.abc import Sequence
 
+LONGEST = 2000  # words; the memory of a search grows with their square
+
 
 def find_cycle(heads: Sequence[int]) -> list[int]:
     """The words of a cycle, each followed by its head; none if there is no cycle.

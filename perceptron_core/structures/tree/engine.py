@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from perceptron_core.corpus.trees import LONGEST
 from perceptron_core.features.encoded import NO_NUMBERS, Encoded
 from perceptron_core.features.encoding import TypeTables
 from perceptron_core.features.feature_set import FeatureSet
@@ -51,6 +52,8 @@ class TreeBlock(NamedTuple):
 
 def tree_block(features: FeatureSet, encoded: Encoded, tables: TypeTables) -> TreeBlock:
     """The values of every word are looked up here, so that a block does not depend on the tables of its shard."""
+    if int(encoded.lengths.max(initial=0)) > LONGEST:
+        raise DamagedRecord(f"a block is damaged: a tree has at most {LONGEST:,} words; prepare the corpus again")
     columns = [table.reshape(-1, width)[ids] for ids, table, width in zip(encoded.ids, tables.columns, features.widths)]
     values = np.concatenate(columns, axis=1) if columns else np.zeros((encoded.tokens(), 0), np.uint64)
     return TreeBlock(encoded.lengths, values, encoded.targets["heads"], encoded.targets["relations"])

@@ -71,6 +71,13 @@ def test_without_relations_deprel_is_neither_read_nor_written():
     ]
 
 
+def test_a_sentence_that_is_too_long_for_a_tree_is_refused():
+    rows = [row(number, "слово", number - 1, "dep") for number in range(1, 2002)]
+    assert len(read("\n".join(rows[:-1]))) == 1
+    with pytest.raises(InputError, match="x.conllu:1: a sentence has 2,001 words, but a tree has at most 2,000"):
+        read("\n".join(rows))
+
+
 def test_gold_trees_come_back_byte_for_byte():
     fmt = tree_format()
     sentences = read(keep_text=True)
@@ -161,7 +168,7 @@ def test_words_are_numbered_without_gaps(labels, ids, line, message):
 
 
 def test_a_long_circle_is_named_in_part():
-    words = 5000
+    words = 1500
     error = refusal(sentence_of(0, *range(3, words + 1), 2))
     assert "2 (слово2) → 3 (слово3)" in str(error) and "→ …;" in str(error) and len(str(error)) < 400
 
