@@ -17,7 +17,7 @@ from typing import Any
 
 from hdfs.util import HdfsError
 
-from perceptron_core.errors import UserError
+from perceptron_core.errors import InputError, UserError
 from perceptron_core.schema import number, read_json, record, text
 from perceptron_jobs.storage.base import IN_USE, TAKEN_OVER, NotOurs
 from perceptron_jobs.storage.patience import patiently
@@ -76,6 +76,8 @@ class Lease:
         """Whether another process has taken the folder, even if it has released it again."""
         try:
             return self._read().get("owner", self.owner) != self.owner
+        except InputError:
+            return True  # whatever it is, this process did not write it
         except HdfsError as error:
             return error.exception in (None, "FileNotFoundException")
         except OSError:

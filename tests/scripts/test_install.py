@@ -93,7 +93,7 @@ def without_compiler(install) -> Installed:
 def test_the_wheel_holds_what_it_needs(compiled):
     names = compiled.names()
     assert {f"perceptron_jobs/configs/{task}.yaml" for task in READY_TASKS} <= set(names)
-    extensions = ("kernels/data", "kernels/learning", "structures/sequence/native")
+    extensions = ("kernels/data", "kernels/learning", "structures/sequence/native", "structures/tree/native")
     assert sorted(name.split(".")[0] for name in names if name.endswith(".so")) == [
         f"perceptron_core/{extension}" for extension in extensions
     ]
