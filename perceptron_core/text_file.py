@@ -24,7 +24,7 @@ class _Loader(yaml.SafeLoader):
 def parse_yaml(text: str, path: str) -> Any:
     """What a YAML text says; `path` names it in errors."""
     try:
-        return yaml.load(text, _Loader)  # noqa: S506 - a safe loader
+        return _Loader(text).get_single_data()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else None
