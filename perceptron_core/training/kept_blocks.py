@@ -19,9 +19,7 @@ class KeptBlocks:
         self.size = 0  # bytes in memory
         self._blocks: list[Block] = []
         self._file: Optional[Any] = None
-        self._shapes: list[
-            tuple[Any, int]
-        ] = []  # of the blocks in the file: class, number of arrays
+        self._shapes: list[tuple[Any, int]] = []  # of the blocks in the file: class, number of arrays
 
     def add(self, block: Block) -> None:
         size = block.size()
