@@ -1,4 +1,4 @@
-"""From sentences to a shard's lines and back: encoding, dealing, building, writing, reading, and damage."""
+"""From sentences to a shard's lines and back: encoding, building, writing, reading, and damage."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from perceptron_core.corpus import Sentence
 from perceptron_core.errors import UserError
@@ -18,12 +16,11 @@ from perceptron_core.features.keys import FeatureKeys
 from perceptron_core.settings import Settings
 from perceptron_core.shards import records as shards_module
 from perceptron_core.shards.builder import BUCKET_BYTES, PieceEncoder, ShardBuilder, in_chunks
-from perceptron_core.shards.dealing import choose_shard, deal
 from perceptron_core.task import Task
 from perceptron_core.task_file import read_task
 from perceptron_core.training.epoch import EpochPlan, ShardEpoch
 from perceptron_core.weights.rows import empty
-from perceptron_core.wire import DamagedRecord, decode_line, encode_line, pack, unpack
+from perceptron_core.wire import DamagedRecord, decode_line, encode_line
 
 LABELS = ["a", "дело", "имя", "名"]
 TASK = """
@@ -248,35 +245,6 @@ def test_a_shard_without_sentences_is_valid(task: Task, extracting: Task) -> Non
         assert (header["shard"], header["labels"], sentences) == (4, [], [])
 
 
-# ---------------------------------------------------------------- dealing
-
-
-@given(st.integers(0, 9), st.integers(0, 3), st.integers(1, 60), st.integers(1, 9))
-def test_shards_are_equal_within_one_sentence(seed: int, file: int, sentences: int, shards: int) -> None:
-    numbers, places = deal(seed, file, 0, sentences, shards)
-    sizes = np.bincount(numbers, minlength=shards)
-    assert sizes.sum() == sentences and sizes.max() - sizes.min() <= 1
-    assert len(set(places.tolist())) == sentences
-
-
-@given(st.integers(0, 9), st.integers(0, 60), st.integers(1, 40), st.integers(1, 9))
-def test_a_sentence_is_dealt_by_its_ordinal_alone(seed: int, first: int, count: int, shards: int) -> None:
-    whole = deal(seed, 2, 0, first + count, shards)
-    part = deal(seed, 2, first, count, shards)
-    for all_of_them, these in zip(whole, part):
-        assert these.tolist() == all_of_them[first:].tolist()
-
-
-def test_files_and_seeds_are_dealt_differently() -> None:
-    dealt = {deal(seed, file, 0, 64, 4)[0].tobytes() for seed in range(3) for file in range(3)}
-    assert len(dealt) == 9
-
-
-def test_a_sub_sample_is_one_of_the_shards() -> None:
-    chosen = [choose_shard(seed, 5) for seed in range(60)]
-    assert set(chosen) == set(range(5))
-
-
 # ---------------------------------------------------------------- damage
 
 
@@ -355,48 +323,6 @@ def test_a_shard_of_other_templates_is_refused(task: Task, lines: list[bytes], t
 def test_an_unknown_record_is_refused(task: Task, lines: list[bytes]) -> None:
     with pytest.raises(DamagedRecord, match="no record of the kind 'footer'"):
         train(task, [lines[0], encode_line("footer", {})])
-
-
-# ---------------------------------------------------------------- lines
-
-plain = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(st.text("abc0159", max_size=5), plain)
-def test_records_travel_in_a_line(key: str, record: Any) -> None:
-    line = encode_line(key, record)
-    assert not set(b"\r\n") & set(line) and line.startswith(key.encode() + b"\t")
-    assert decode_line(line + b"\n") == (key, record)
-
-
-@settings(max_examples=50)
-@given(
-    st.sampled_from(["u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8", ">f8", ">u4"]),
-    st.lists(st.integers(0, 200)),
-)
-def test_arrays_travel_with_their_type(dtype: str, numbers: list[int]) -> None:
-    array = np.array(numbers, dtype)
-    back = unpack(pack({"array": array}))["array"]
-    assert back.dtype == array.dtype.newbyteorder("<") and back.tolist() == array.tolist()
-    assert not back.flags.writeable
-
-
-def test_only_plain_data_travels() -> None:
-    for value in (np.zeros((2, 2)), object(), {1, 2}):
-        with pytest.raises(TypeError, match="cannot send a"):
-            encode_line("key", value)
-
-
-@pytest.mark.parametrize(
-    "line", [b"", b"no tab", b"key\t", b"key\t====", b"key\tQUJD", "ключ\tQUJD".encode(), b"\xff\t"]
-)
-def test_a_line_that_is_not_ours_is_refused(line: bytes) -> None:
-    with pytest.raises(DamagedRecord):
-        decode_line(line)
 
 
 def test_a_sentence_without_labels_can_be_encoded(task: Task) -> None:

@@ -2,57 +2,16 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
 from perceptron_core.corpus.label_encodings import legal_transitions
 from perceptron_core.errors import UserError
 from perceptron_core.task_file import read_task
-from perceptron_jobs.options.names import READY_TASKS
 from perceptron_jobs.training.whole import open_model
-
-
-@pytest.fixture
-def folder(corpus, tmp_path) -> Path:
-    """The corpus in a folder of the test's own."""
-    for name in ("train.txt", "dev.txt"):
-        shutil.copy(corpus / name, tmp_path / name)
-    return tmp_path
-
-
-@pytest.fixture
-def try_task(folder, perceptron):
-    """Trains by a task file with these lines; the outcome."""
-
-    def attempt(text: str, *options: object):
-        (folder / "task.yaml").write_text(text, encoding="utf-8")
-        given = ("--train", folder / "train.txt", "--run-dir", folder / "run", *options)
-        return perceptron("train", folder / "task.yaml", *given)
-
-    return attempt
-
-
-@pytest.fixture
-def train_task(try_task, folder):
-    """Trains by a task file with these lines; the run directory."""
-
-    def train(text: str, *options: object) -> Path:
-        outcome = try_task(text, "--epochs", 3, *options)
-        assert outcome.code == 0, outcome.err
-        return folder / "run"
-
-    return train
-
 
 COLUMNS = "columns: [word, pos, chunk]\npredict: chunk\n"
 PLAIN = COLUMNS + "features: ['word[0]']\n"
-
-
-def features_of(must, run: Path, *options: object) -> set[str]:
-    """The names of all features, without label and weight."""
-    lines = must("export", run, "--output", "-", "--weights", "last", *options).splitlines()
-    return {line.split("\t")[0] for line in lines}
 
 
 # ---------------------------------------------------------------- options
@@ -84,55 +43,10 @@ def test_options_are_not_part_of_what_decides_the_weights(try_task, folder):
     assert going_on.code == 0 and "continuing after epoch 1" in going_on.out
 
 
-def conllu(*words: str) -> list[str]:
-    pairs = (word.split("/") for word in words)
-    return ["\t".join((str(i), form, "_", tag, *"______")) for i, (form, tag) in enumerate(pairs, start=1)]
-
-
-READY = {
-    "pos": ["the D", "старый A", "кот N", "", "猫 N", "спит V"],
-    "upos": [*conllu("the/DET", "старый/ADJ", "кот/NOUN"), "", *conllu("猫/NOUN", "спит/VERB")],
-    "chunking": ["the DT B-NP", "кот NN I-NP", "", "猫 NN B-NP", "спит VB B-VP"],
-    "chunking-tokens": ["the DT B-NP", "кот NN I-NP", "", "猫 NN B-NP", "спит VB B-VP"],
-    "ner": ["Пётр NNP I-NP I-PER", "saw VBD I-VP O", "", "中国 NNP I-NP I-LOC"],
-    "text": ["кот\tthe cat is asleep", "", "собака\tthe dog barks"],
-    "svmlight": ["+1 1:0.5 7:2", "-1 1:0.25 8:1.5 # 猫"],
-}
-TREES = ("1\tthe\tthe\tDET\tDT\t_\t2\tdet\t_\t_", "2\tкот\tкот\tNOUN\tN\tCase=Nom\t3\tnsubj\t_\t_")
-READY["parsing"] = [*TREES, "3\tспит\tспать\tVERB\tV\t_\t0\troot\t_\t_", "", "1\t猫\t猫\tNOUN\tN\t_\t0\troot\t_\t_"]
-READY["parsing-fast"] = READY["parsing"]
-READY.update({f"{name}-second": READY[name] for name in ("pos", "upos", "chunking")})
-
-
-@pytest.mark.parametrize("name", READY_TASKS)
-def test_ready_tasks_work_by_name_from_any_folder(name, must, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("train.txt").write_text("\n".join(READY[name]) + "\n", encoding="utf-8")
-    said = must("train", name, "--train", "train.txt", "--run-dir", "run", "--epochs", 50)
-    assert "the training set is separated" in said
-    score = json.loads(must("evaluate", "run", "train.txt", "--json"))
-    assert score["accuracy"] == 1 and ("f1" in score) == (name in ("chunking", "chunking-second", "ner"))
-    tagged = must("predict", "run", "train.txt").splitlines()
-    last = tagged[-1].split()
-    place = {"upos": 3, "upos-second": 3, "svmlight": 0, "parsing": 7, "parsing-fast": 7}.get(name, -1)
-    guesses = {"pos": "V", "upos": "VERB", "chunking": "B-VP", "ner": "B-LOC", "text": "собака", "svmlight": "-1"}
-    guesses["parsing"] = "root"
-    assert last[place] == guesses[name.split("-")[0]]
-    assert len(features_of(must, Path("run"))) > {"text": 9, "svmlight": 2}.get(name, 30)
-
-
-def test_a_file_in_the_folder_wins_over_a_ready_task(must, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("pos").write_text("columns: [tag, word]\npredict: tag\nfeatures: ['word[0]']\n")
-    Path("train.txt").write_text("D the\nN кот\n", encoding="utf-8")
-    must("train", "pos", "--train", "train.txt", "--run-dir", "run")
-    assert set(open_model("run").labels) == {"D", "N"}
-
-
 # ---------------------------------------------------------------- features
 
 
-def test_lookups_and_python_attributes(train_task, folder, must):
+def test_lookups_and_python_attributes(train_task, folder, must, features_of):
     (folder / "animals.txt").write_text("кот\nсобака\nflies\tinsect\n", encoding="utf-8")
     (folder / "mine.py").write_text("def vowels(word):\n    return ''.join(c for c in word if c in 'aeiou') or None\n")
     task = (
@@ -140,70 +54,12 @@ def test_lookups_and_python_attributes(train_task, folder, must):
     )
     run = train_task(task)
     python = ("--python", folder / "mine.py")
-    names = features_of(must, run, *python)
+    names = features_of(run, *python)
     assert {"animal[0]=insect", "animal[0]=yes", "animal[-1]=yes"} <= names
     assert "vowels[0]=ie & pos[0]=NN" in names and not any(name.startswith("vowels[0]= ") for name in names)
     (folder / "animals.txt").unlink()  # the model carries the lookup, but never code
     tagged = must("predict", run / "model", folder / "dev.txt", *python)
     assert len(tagged) > len((folder / "dev.txt").read_text(encoding="utf-8"))
-
-
-MINE = """\
-open({trace!r}, "w").close()
-
-
-def first(word):
-    return word[:1]
-"""
-USING_A_MODEL = {
-    "predict": ["dev.txt"],
-    "evaluate": ["dev.txt"],
-    "inspect": [],
-    "export": ["--output", "weights.txt"],
-    "report": ["--output", "report.html"],
-}
-
-
-@pytest.fixture
-def with_python(train_task, folder, monkeypatch):
-    """A run whose features need mine.py, which lies in the folder that is the current one, and in the run's."""
-    mine = MINE.format(trace=str(folder / "was-run"))
-    (folder / "mine.py").write_text(mine)
-    run = train_task(COLUMNS + "python: mine.py\nfeatures: ['first[0]']\n")
-    (run / "mine.py").write_text(mine)
-    (folder / "was-run").unlink()
-    monkeypatch.chdir(folder)
-    return run
-
-
-@pytest.mark.parametrize("command, more", USING_A_MODEL.items(), ids=USING_A_MODEL)
-@pytest.mark.parametrize("named", ["mine.py", "beside the model"])
-def test_no_command_runs_a_file_because_a_model_names_it(with_python, folder, perceptron, command, more, named):
-    if named != "mine.py":
-        (folder / "mine.py").unlink()
-    done = perceptron(command, "run", *more)
-    assert not (folder / "was-run").exists()
-    if command == "report":  # all but the features is shown
-        assert done.code == 0 and "give its path: --python FILE" in Path("report.html").read_text(encoding="utf-8")
-    else:
-        assert done.code == 2 and "mine.py (sha256 " in done.err and "give its path: --python FILE" in done.err
-
-
-@pytest.mark.parametrize("command, more", USING_A_MODEL.items(), ids=USING_A_MODEL)
-def test_the_python_file_that_the_user_names_is_run(with_python, folder, must, command, more):
-    must(command, "run", *more, "--python", "mine.py")
-    assert (folder / "was-run").exists()
-    if command == "report":
-        assert "first[0]=" in Path("report.html").read_text(encoding="utf-8")
-
-
-def test_another_python_file_is_refused_and_not_run(with_python, folder, perceptron):
-    (folder / "mine.py").write_text(MINE.format(trace=str(folder / "was-run")) + "# changed\n")
-    changed = perceptron("predict", "run", "dev.txt", "--python", "mine.py")
-    assert changed.code == 2 and "mine.py: is not the file that the features were made with" in changed.err
-    missing = perceptron("predict", "run", "dev.txt", "--python", "none.py")
-    assert missing.code == 2 and "none.py: there is no such file" in missing.err
-    assert not (folder / "was-run").exists()
 
 
 EXTRACTOR = """\
@@ -213,13 +69,13 @@ def extract(sentence, i):
 """
 
 
-def test_a_free_form_extractor(train_task, folder, must, monkeypatch):
+def test_a_free_form_extractor(train_task, folder, must, monkeypatch, features_of):
     (folder / "mine.py").write_text(EXTRACTOR)
     task = COLUMNS + "python: mine.py\nextractor: extract\nfeatures: ['suffix2[0]']\n"
     run = train_task(task, "--shards", 2)
     monkeypatch.chdir(folder)
     python = ("--python", "mine.py")
-    assert {"extracted=w=кот", "extracted=p=DT\\&NN", "suffix2[0]=от"} <= features_of(must, run, *python)
+    assert {"extracted=w=кот", "extracted=p=DT\\&NN", "suffix2[0]=от"} <= features_of(run, *python)
     tagged = must("predict", "run", "dev.txt", *python)
     local = ("train", "task.yaml", "--train", "train.txt", "--shards", 2, "--epochs", 3, "-r", "local")
     must(*local, "--run-dir", "local")
@@ -227,26 +83,26 @@ def test_a_free_form_extractor(train_task, folder, must, monkeypatch):
     assert must("predict", "local", "dev.txt", "-r", "local", *python) == tagged
 
 
-def test_crfpp_templates_with_label_bigrams(train_task, folder, must):
+def test_crfpp_templates_with_label_bigrams(train_task, folder, must, features_of):
     (folder / "template").write_text("# unigrams\nU00:%x[-1,0]\nU01:%x[0,0]/%x[0,1]\n\nB\nB01:%x[0,1]\n")
     run = train_task(COLUMNS + "crfpp: template\n")
-    names = features_of(must, run)
+    names = features_of(run)
     assert {"U00:_B-1", "U01:кот/NN", "label[-1]=B-NP & B01:NN", "label[-1]=B-NP"} <= names
     assert "bias" not in names
     assert json.loads(must("evaluate", run, folder / "dev.txt", "--json"))["accuracy"] > 0.7
 
 
-def test_crfpp_without_b_has_no_transitions(train_task, folder, must):
+def test_crfpp_without_b_has_no_transitions(train_task, folder, must, features_of):
     (folder / "template").write_text("U01:%x[0,0]\n")
-    names = features_of(must, train_task(COLUMNS + "crfpp: template\nstart_stop: false\n"))
+    names = features_of(train_task(COLUMNS + "crfpp: template\nstart_stop: false\n"))
     assert all(name.startswith("U01:") for name in names)
 
 
-def test_structure_can_be_switched_off(train_task, folder, must):
-    everything = features_of(must, train_task(PLAIN))
+def test_structure_can_be_switched_off(train_task, folder, must, features_of):
+    everything = features_of(train_task(PLAIN))
     assert {"<start>", "<stop>", "bias", "label[-1]=B-NP"} <= everything
     shutil.rmtree(folder / "run")
-    without = features_of(must, train_task(PLAIN + "transitions: false\nstart_stop: false\nbias: false\n"))
+    without = features_of(train_task(PLAIN + "transitions: false\nstart_stop: false\nbias: false\n"))
     assert without <= {name for name in everything if name.startswith("word[0]=")}
 
 
